@@ -7,7 +7,8 @@ from prometheus_client.core import Metric
 
 from generator.kinds import shipped
 from strongroom.assembly.plugin_host.hosts import offline_hosts
-from strongroom.assembly.plugin_host.registrations import registered_metrics
+from strongroom.assembly.plugin_host.part import plugin_parts
+from strongroom.assembly.registry import Registry
 from strongroom.foundation.config import Settings
 from strongroom.ops.observability.families import Family
 from strongroom.ops.observability.metrics import Metrics
@@ -55,7 +56,7 @@ def _line(row: Row) -> str:
 
 def _plugin_rows() -> Iterator[Row]:
     hosts = offline_hosts(Settings(), shipped(), {})
-    for name, metric in registered_metrics(hosts).items():
+    for name, metric in Registry((), plugin_parts(hosts)).metrics().items():
         kind = _kind(metric)
         shown = f"{name}_total" if kind == "counter" else name
         yield shown, kind, tuple(metric.labels), metric.help

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from flask import Flask
 
 from strongroom.assembly.container import Container, build
-from strongroom.assembly.features import FEATURES, core_blueprints
+from strongroom.assembly.features import FEATURES
 from strongroom.assembly.page_templates import require_known_templates
 from strongroom.assembly.plugin_host.page_parts import PageParts
 from strongroom.clock import Clock
@@ -92,6 +92,7 @@ def create_app(
         _register_routes(app, container)
         container.register_event_sinks()
         container.register_metrics()
+        container.registry.require_valid()
     except PluginError as error:
         container.close()
         add_plugin_error(configuration, error)
@@ -223,12 +224,8 @@ def _require_known(authenticators: Authenticators, app: Flask) -> None:
 
 def _register_routes(app: Application, container: Container) -> None:
     base_path = container.settings.server.base_path
-    core = tuple(core_blueprints(container.features))
-    for blueprint in core:
-        app.register_blueprint(blueprint, url_prefix=base_path + (blueprint.url_prefix or ""))
-    hosts = container.hosts
-    routes = PluginRoutes(app, hosts.plugins.slow_hooks, base_path)
-    blueprints = (*core, *routes.register(hosts.call("register_blueprints")))
+    routes = PluginRoutes(app, container.hosts.plugins.slow_hooks, base_path)
+    blueprints = routes.register(container.registry.blueprints())
     authenticators = _authenticators(container)
     register_service(app, Authenticators, authenticators)
     register_service(app, StartPages, _start_pages(container))

@@ -4,17 +4,11 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from strongroom.assembly.features import FEATURES
+from strongroom.assembly.features import FEATURES, core_events
 from strongroom.assembly.infrastructure import Infrastructure
-from strongroom.assembly.plugin_host.hosts import PluginHosts, PluginLifeCycle, report_threads
-from strongroom.assembly.plugin_host.registrations import (
-    PluginDeactivations,
-    PluginExports,
-    RestoringPage,
-    registered_jobs,
-    registered_metrics,
-    registered_sinks,
-)
+from strongroom.assembly.plugin_host.hosts import PluginHosts, report_threads
+from strongroom.assembly.plugin_host.part import plugin_parts
+from strongroom.assembly.plugin_host.restoring_page import RestoringPage
 from strongroom.assembly.services import Services, assemble
 from strongroom.clock import Clock, SystemClock
 from strongroom.content.nodes.retention_clock import RetentionClock
@@ -22,7 +16,6 @@ from strongroom.foundation.config import Configuration
 from strongroom.foundation.jobs.runner import JobRunner
 from strongroom.foundation.plugins.manager import PluginError
 from strongroom.foundation.plugins.selection import select
-from strongroom.identity.accounts.deactivation import Deactivations
 from strongroom.identity.users.change_notices import ChangeNotices
 from strongroom.ops.production import refuse_unsafe
 from strongroom.plugin_api.jobs import Job
@@ -42,7 +35,8 @@ class Container(Services):
         Raises:
             PluginError: a plugin failed, or its sink is invalid.
         """
-        for sink in registered_sinks(self.hosts):
+        types = {*core_events().types, *self.events.log.types()}
+        for sink in self.registry.event_sinks(types):
             self.events.delivery.add(sink)
 
     def register_metrics(self) -> Mapping[str, Metric]:
@@ -51,7 +45,7 @@ class Container(Services):
         Raises:
             PluginError: a plugin failed, or its metric is invalid.
         """
-        metrics = registered_metrics(self.hosts)
+        metrics = self.registry.metrics()
         if self.base.metrics is not None:
             # Imported here to save time when there are no metrics.
             from strongroom.ops.observability.plugin_metrics import record_in, taken_name
@@ -67,7 +61,7 @@ class Container(Services):
         Raises:
             PluginError: a plugin cannot register its jobs.
         """
-        return registered_jobs(self.hosts, self.core_jobs())
+        return self.registry.jobs
 
     def job_runner(self, jobs: Mapping[str, Job]) -> JobRunner:
         """Return a runner of jobs in this process."""
@@ -87,16 +81,14 @@ class Container(Services):
         """
         # Before requests: the retention that is configured applies from now on.
         self.get(RetentionClock).begin()
-        plugins, jobs = PluginLifeCycle(self.hosts), self.job_runner(self.jobs())
-        plugins.start()
-        self.base.resources.callback(plugins.stop)
+        parts, jobs = self.registry.life_cycle(), self.job_runner(self.jobs())
+        parts.start()
+        self.base.resources.callback(parts.stop)
         # Stopped before the plugins, whose sinks it calls.
         self.events.delivery.start()
         self.base.resources.callback(self.events.delivery.close)
         jobs.start()
         self.base.resources.callback(jobs.stop)
-        for group in self.group:
-            group.start()
 
     def close(self) -> None:
         """Close connections and extensions, and report what plugins leave running."""
@@ -135,13 +127,19 @@ def build(
             patient=patient,
             read_only=read_only,
         )
-        services = assemble(base, features)
         hosts = PluginHosts(
             base.settings, selection.plugins, selection.options, base.clock, lambda: services
         )
-        services.get(Deactivations).on_deactivation(PluginDeactivations(hosts))
-        services.register_user_exports(PluginExports(hosts))
+        services = assemble(base, features, plugin_parts(hosts))
         services.get(ChangeNotices).on_restoring_page(RestoringPage(hosts, base.settings))
-        container = Container(base, features, services.group, services.events, services.known, hosts)
+        container = Container(
+            base,
+            features,
+            services.group,
+            services.events,
+            services.known,
+            services.registry,
+            hosts,
+        )
         base.resources = resources.pop_all()
         return container

@@ -1,7 +1,7 @@
 """The infrastructure of all services: configuration, database, keys, metrics, limits and storages."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import fields
 from functools import cached_property, partial
@@ -38,31 +38,9 @@ from strongroom.plugin_api.storage import (
 from strongroom.plugin_api.tracing import process_tracer
 from strongroom.web.http.app import Application
 from strongroom.web.http.request import client
-from strongroom.web.services import PruneStep
 
 if TYPE_CHECKING:
     from strongroom.ops.observability.metrics import Metrics
-
-
-class PruneJob:
-    """Runs one step per kind of expiring row. Safe while servers and other prune jobs run.
-
-    Args:
-        steps: functions that delete old rows and return their number, by the kind of row.
-    """
-
-    def __init__(self, steps: Mapping[str, PruneStep]) -> None:
-        self._steps = dict(steps)
-
-    @property
-    def count(self) -> int:
-        """The number of steps."""
-        return len(self._steps)
-
-    def run(self) -> Iterator[tuple[str, int]]:
-        """Run every step, and yield its name and how many rows it deleted."""
-        for name, step in self._steps.items():
-            yield name, step()
 
 
 logger = logging.getLogger(__name__)

@@ -1,14 +1,16 @@
 """Assembles the services of a process, except for those of plugins."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from strongroom.assembly.events import EventServices, assemble_events
 from strongroom.assembly.features import FEATURES
-from strongroom.assembly.infrastructure import Infrastructure, PruneJob
+from strongroom.assembly.infrastructure import Infrastructure
+from strongroom.assembly.pruning import PruneJob
+from strongroom.assembly.registry import Registry
 from strongroom.clock import Clock
 from strongroom.content.scanning.feature import ScanningFeature
 from strongroom.content.storage.services import StorageServices
@@ -24,19 +26,17 @@ from strongroom.foundation.plugins.selection import Selection
 from strongroom.identity.accounts.deactivation import Deactivations
 from strongroom.ops.observability.observers import StorageCallObserver
 from strongroom.ops.observability.readiness import Readiness, probes
-from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.jobs import Job, JobRun
+from strongroom.plugin_api.pruning import PruneStep
 from strongroom.web.feature import Feature
-from strongroom.web.services import Groups, PruneStep
+from strongroom.web.parts import Part, UserEnding
+from strongroom.web.services import Groups
 
 if TYPE_CHECKING:
     from strongroom.ops.observability.metrics import Metrics
 
 
 T = TypeVar("T")
-
-PREFIX: Final = "core"
-"""What the names of the core's jobs begin with, as those of a plugin begin with its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,8 @@ class Services:
     events: EventServices
     known: dict[type[Any], Any]
     """The services that routes can use, by their types."""
+    registry: Registry
+    """What features and plugins add."""
 
     @property
     def settings(self) -> Settings:
@@ -84,50 +86,50 @@ class Services:
         yield _readiness(self.base, storages)
 
     def prune_job(self) -> PruneJob:
-        """Return the job that removes the expired rows of all features."""
-        base = self.base
-        steps: dict[str, PruneStep] = {
-            "counters": partial(base.counters.prune, base.database),
-            "leases of plugins": base.leases.prune,
-            "shared values of plugins": base.shared_values.prune,
-            "idempotency keys": base.idempotency.prune,
-            "events of rates": partial(prune_events, base.database, base.clock),
-        }
-        for group in self.group:
-            steps |= group.register_prune_steps()
-        return PruneJob(steps)
+        """Return the job that removes the expired rows of all features and plugins."""
+        return PruneJob(self.registry.prune_steps)
 
     @property
     def job_leases(self) -> JobLeases:
         """The rows of all jobs."""
         return JobLeases(self.database, self.base.clock)
 
-    def core_jobs(self) -> dict[str, Job]:
-        """Return the recurring jobs of the core by their names, such as ``core.prune``."""
-        jobs = [Job("prune", timedelta(days=1), lambda run: _prune(self.prune_job(), run))]
-        for group in self.group:
-            jobs += group.register_jobs()
-        return {f"{PREFIX}.{job.name}": job for job in jobs}
-
-    def register_endings(self) -> None:
-        """Register what ends with users and tenants, of the upper features first."""
-        for group in reversed([*self.group]):
-            for erase in group.register_tenant_erasers():
-                self.get(TenantDeletion).on_purge(erase)
-            for end in group.register_deactivations():
-                self.get(Deactivations).on_deactivation(end)
-        self.get(Deactivations).on_deactivation(self.base.idempotency.forget_user)
-
-    def register_user_exports(self, of_plugins: Iterable[UserExport]) -> None:
-        """Register the files of users' archives, in the order of the features, then those of plugins."""
+    def _register_endings(self) -> None:
+        """Register what ends with users and tenants, and what users may export."""
+        self.get(TenantDeletion).erase_by(self.registry.tenant_erasers)
+        self.get(Deactivations).end_by(self.registry.deactivations)
         exports = self.get(OwnExports)
         exports.read_tenants_by(tenants_of_member(self.database))
-        for group in self.group:
-            exports.add(group.register_user_exports())
-        exports.add(of_plugins)
+        exports.write_by(self.registry.user_exports)
 
 
-def assemble(base: Infrastructure, features: tuple[Feature, ...] = FEATURES) -> Services:
+class _BasePart(Part):
+    """What the infrastructure adds to a server."""
+
+    def __init__(self, base: Infrastructure, prune: Callable[[JobRun], None]) -> None:
+        self._base = base
+        self._prune = prune
+
+    def register_jobs(self) -> Iterable[Job]:
+        return [Job("prune", timedelta(days=1), self._prune)]
+
+    def register_prune_steps(self) -> Iterable[PruneStep]:
+        base = self._base
+        return [
+            PruneStep("counters", partial(base.counters.prune, base.database)),
+            PruneStep("leases of plugins", base.leases.prune),
+            PruneStep("shared values of plugins", base.shared_values.prune),
+            PruneStep("idempotency keys", base.idempotency.prune),
+            PruneStep("events of rates", partial(prune_events, base.database, base.clock)),
+        ]
+
+    def register_deactivations(self) -> Iterable[UserEnding]:
+        return [self._base.idempotency.forget_user]
+
+
+def assemble(
+    base: Infrastructure, features: tuple[Feature, ...] = FEATURES, plugins: Iterable[Part] = ()
+) -> Services:
     """Create all services, and register the rules of some with others.
 
     Raises:
@@ -135,19 +137,16 @@ def assemble(base: Infrastructure, features: tuple[Feature, ...] = FEATURES) -> 
     """
     _require_scans(base, features)
     group = Groups(base, [kind for feature in features if (kind := feature.register_services())])
-    services = Services(base, features, group, assemble_events(base, group, features), {})
+    groups = [*group]
+    own = _BasePart(base, lambda run: services.prune_job().run_job(run))
+    registry = Registry([own, *features, *groups], plugins)
+    services = Services(base, features, group, assemble_events(base, group, features), {}, registry)
     services.known.update({Settings: base.settings, Clock: base.clock})
     services.known.update((type(service), service) for service in services.create())
-    for item in group:
+    for item in groups:
         item.connect()
-    services.register_endings()
+    services._register_endings()  # noqa: SLF001
     return services
-
-
-def _prune(steps: PruneJob, run: JobRun) -> None:
-    for _ in steps.run():
-        if run.should_stop:
-            return
 
 
 def _require_scans(base: Infrastructure, features: tuple[Feature, ...]) -> None:

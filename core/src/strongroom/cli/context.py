@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from copy import copy
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -16,6 +16,8 @@ from strongroom.plugin_api.storage import StorageError
 
 if TYPE_CHECKING:
     from strongroom.assembly.container import Container
+
+T = TypeVar("T")
 
 
 def require_ownership(
@@ -115,6 +117,22 @@ class CommandContext:
             self._opened = resources.enter_context(self.container())
             click.get_current_context().find_root().call_on_close(resources.close)
         return self._opened
+
+
+def plugins_checked(context: CommandContext, collect: Callable[[], T]) -> T:
+    """Return what plugins register.
+
+    Raises:
+        ConfigurationError: a plugin failed, or returned something that cannot be used.
+    """
+    from strongroom.foundation.plugins.manager import PluginError
+
+    try:
+        return collect()
+    except PluginError as error:
+        context.configuration.add_error(("plugins", "enabled"), str(error))
+        context.configuration.raise_if_invalid()
+        raise
 
 
 def warn_of_deprecations(configuration: Configuration) -> None:

@@ -1,22 +1,19 @@
 """``strongroom jobs``: shows and runs recurring jobs."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
-from strongroom.cli.context import CommandContext, config_option
+from strongroom.cli.context import CommandContext, config_option, plugins_checked
 from strongroom.cli.output import echo
 from strongroom.cli.progress import progress_bar
 from strongroom.clock import iso_format
 from strongroom.foundation.config.sources import suggestion
 
 if TYPE_CHECKING:
-    from strongroom.assembly.container import Container
     from strongroom.foundation.jobs.models import JobState
-    from strongroom.plugin_api.jobs import Job
 
 
 @click.group("jobs")
@@ -34,7 +31,7 @@ def list_command(context: CommandContext, *, as_json: bool) -> None:
     A job is added when a server first starts with it.
     """
     with context.container() as container:
-        jobs, states = _jobs(context, container), container.job_leases.states()
+        jobs, states = plugins_checked(context, container.jobs), container.job_leases.states()
         now = container.base.clock.now()
     if as_json:
         known = {name: asdict(states[name]) if name in states else None for name in jobs}
@@ -56,7 +53,7 @@ def run_command(context: CommandContext, name: str) -> None:
     from strongroom.foundation.jobs.runner import JobRunning
 
     with context.container() as container:
-        jobs = _jobs(context, container)
+        jobs = plugins_checked(context, container.jobs)
         if name not in jobs:
             raise click.ClickException(f'there is no job "{name}"; {suggestion(name, list(jobs))}')
         try:
@@ -67,17 +64,6 @@ def run_command(context: CommandContext, name: str) -> None:
     if not succeeded:
         raise click.ClickException(f"{name} failed; see its log above")
     echo(f"{name} succeeded")
-
-
-def _jobs(context: CommandContext, container: "Container") -> "Mapping[str, Job]":
-    from strongroom.foundation.plugins.manager import PluginError
-
-    try:
-        return container.jobs()
-    except PluginError as error:
-        context.configuration.add_error(("plugins", "enabled"), str(error))
-        context.configuration.raise_if_invalid()
-        raise
 
 
 def _describe(state: "JobState | None", now: int) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from strongroom.cli.context import CommandContext, config_option
+from strongroom.cli.context import CommandContext, config_option, plugins_checked
 from strongroom.cli.output import echo, echo_json
 from strongroom.cli.progress import progress_bar
 from strongroom.foundation.config import ConfigurationError
@@ -27,16 +27,25 @@ def prune(context: CommandContext) -> None:
     personal data of users deleted more than users.erase_after_days ago; tenants deleted more than
     tenants.purge_after_days ago; file events older than files.events_kept_days; message records older
     than messages.retention_days; and audit records older than audit.retention_days. The content of
-    deleted files is removed by `storage gc`.
+    deleted files is removed by `storage gc`. Plugins remove their expired rows as PLUGIN.KIND. Exits with
+    1 if a kind cannot be removed; the others are removed nevertheless.
     """
+    from strongroom.assembly.pruning import PruneFailed
+
+    failure = None
     with context.container() as container:
-        job, removed = container.prune_job(), []
+        job, removed = plugins_checked(context, container.prune_job), []
         with progress_bar("Pruning", job.count) as progress:
-            for step in job.run():
-                removed.append(step)
-                progress(1)
+            try:
+                for step in job.run():
+                    removed.append(step)
+                    progress(1)
+            except PruneFailed as error:
+                failure = error
     for name, count in removed:
         echo(f"{name}: {count} removed")
+    if failure is not None:
+        raise click.ClickException(f"not removed: {failure}")
 
 
 @click.command()

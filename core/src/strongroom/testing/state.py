@@ -176,8 +176,7 @@ class OpenedPlugin:
 
     def life_cycle(self) -> Any:
         """Return an object whose ``start()`` and ``stop()`` call the hooks."""
-        module = import_module("strongroom.assembly.plugin_host.hosts")
-        return module.PluginLifeCycle(self.services.hosts)
+        return self.services.registry.life_cycle_of_plugins()
 
 
 @contextmanager

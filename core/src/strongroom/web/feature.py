@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from strongroom.plugin_api.events import EventType
+from strongroom.web.parts import Part
 
 if TYPE_CHECKING:
     from strongroom.web.http.routing import Blueprint
@@ -59,8 +60,8 @@ class CoreEvent:
     sources: Mapping[Outcome, Convert]
 
 
-class Feature:
-    """A feature of the core. Each hook returns nothing unless a feature defines it."""
+class Feature(Part):
+    """A feature of the core: what it declares without services."""
 
     blueprints: ClassVar[Sequence[str]] = ()
     """Its routes: each ``module:name``, where the module is in the package of the feature."""

@@ -1,10 +1,10 @@
 """Services of features: groups of lazy properties, each in the folder of its feature."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol, TypeVar, cast
+from typing import Any, Final, NoReturn, Protocol, TypeVar, cast
 
 from strongroom.clock import Clock
 from strongroom.foundation.caller import Origin
@@ -14,26 +14,11 @@ from strongroom.foundation.limits.service import Counters, RateLimits
 from strongroom.foundation.plugins.selection import ExtensionSpec, ExtensionT, Selection
 from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.foundation.translations import Translations
-from strongroom.plugin_api.exports import UserExport
-from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.keys import KeyProvider
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from strongroom.plugin_api.deactivation import Deactivation
+from strongroom.web.parts import Part
 
 PRUNING: Final = Origin(user_agent="prune")
 """The origin of audit events of pruning, by the job or by the command."""
-
-PruneStep = Callable[[], int]
-"""Removes expired rows, and returns their number."""
-
-TenantEraser = Callable[[str], object]
-"""Removes a feature's data of a tenant, in its own transactions."""
-
-UserEnding = Callable[["Connection", "Deactivation"], None]
-"""Ends what a user can do by a feature, in the transaction of the change that ends it."""
 
 
 class ServiceMetrics(Protocol):
@@ -111,7 +96,7 @@ class BaseServices(Protocol):
         """Return what records the seconds that work has waited in a queue."""
 
 
-class ServiceGroup:
+class ServiceGroup(Part):
     """Services of a feature: each is a ``cached_property``, and private if only its group uses it.
 
     A service creates those that it names, so the dependencies determine the order of creation. Resources
@@ -130,33 +115,6 @@ class ServiceGroup:
 
     def connect(self) -> None:
         """Register its rules with services of the features below, which do not know them."""
-
-    def register_jobs(self) -> Iterable[Job]:
-        """Return its recurring jobs."""
-        return ()
-
-    def register_prune_steps(self) -> Mapping[str, PruneStep]:
-        """Return what removes its expired rows, by the kind of row."""
-        return {}
-
-    def register_tenant_erasers(self) -> Iterable[TenantEraser]:
-        """Return what removes its data of a deleted tenant. Those of later features run first."""
-        return ()
-
-    def register_deactivations(self) -> Iterable[UserEnding]:
-        """Return what ends its secrets of a user who can no longer act.
-
-        If the user was deleted, it also removes the data about the user. Those of later features run
-        first.
-        """
-        return ()
-
-    def register_user_exports(self) -> Iterable[UserExport]:
-        """Return the files with its data about a user, in the archive that users can have of theirs."""
-        return ()
-
-    def start(self) -> None:
-        """Start its threads, in serving processes only; its services stop them."""
 
     def services(self) -> Iterator[object]:
         """Iterate over the services that routes and other groups can use; create them if necessary.

@@ -1,13 +1,14 @@
 """The services of the audit log."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property, partial
 
 from strongroom.activity.audit.service import AuditService
 from strongroom.activity.audit.user_exports import audit_exports
 from strongroom.activity.audit.verifier import AuditRetention, AuditVerifier
 from strongroom.plugin_api.exports import UserExport
-from strongroom.web.services import PRUNING, PruneStep, ServiceGroup
+from strongroom.plugin_api.pruning import PruneStep
+from strongroom.web.services import PRUNING, ServiceGroup
 
 
 class AuditServices(ServiceGroup):
@@ -27,8 +28,8 @@ class AuditServices(ServiceGroup):
     def audit_verifier(self) -> AuditVerifier:
         return AuditVerifier(self._database)
 
-    def register_prune_steps(self) -> Mapping[str, PruneStep]:
-        return {"audit events": partial(self.audit_retention.prune, PRUNING)}
+    def register_prune_steps(self) -> Iterable[PruneStep]:
+        return [PruneStep("audit events", partial(self.audit_retention.prune, PRUNING))]
 
     def register_user_exports(self) -> Iterable[UserExport]:
         return audit_exports(self._database)

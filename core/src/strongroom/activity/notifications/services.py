@@ -1,6 +1,6 @@
 """The services of messages to users."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from functools import cached_property, partial
 from urllib.parse import urlsplit
 
@@ -10,8 +10,9 @@ from strongroom.activity.notifications.sms_numbers import SmsNumbers
 from strongroom.activity.notifications.templates import MessageTexts, Texts, TextsRefused, read_texts
 from strongroom.foundation.config import Configuration
 from strongroom.foundation.translations import Translations
+from strongroom.plugin_api.pruning import PruneStep
 from strongroom.web.pages.design import PageDesign
-from strongroom.web.services import PruneStep, ServiceGroup
+from strongroom.web.services import ServiceGroup
 
 
 class NotificationServices(ServiceGroup):
@@ -39,10 +40,13 @@ class NotificationServices(ServiceGroup):
         base.resources.callback(service.close)
         return service
 
-    def register_prune_steps(self) -> Mapping[str, PruneStep]:
-        return {
-            "records of messages": partial(self.messages.prune, self._settings.messages.retention_days)
-        }
+    def register_prune_steps(self) -> Iterable[PruneStep]:
+        return [
+            PruneStep(
+                "records of messages",
+                partial(self.messages.prune, self._settings.messages.retention_days),
+            )
+        ]
 
 
 def composer_of(configuration: Configuration, translations: Translations) -> Composer:

@@ -166,7 +166,7 @@ class PluginHost(HostAPI):
         # It imports the doctor, which a server does not need to start.
         from strongroom.assembly.plugin_host.server import HostServer
 
-        return HostServer(self._user, self._registered)
+        return HostServer(self._user)
 
     def administers(self, user_id: str, tenant_id: str | None) -> bool:
         return self._services().get(TenantService).administers(user_id, tenant_id)

@@ -1,4 +1,4 @@
-"""The hosts of all plugins of a process, the calls of hooks that receive them, and the life cycle."""
+"""The hosts of all plugins of a process, and the calls of hooks that receive them."""
 
 import logging
 import sys
@@ -13,7 +13,7 @@ from strongroom.assembly.plugin_host.host import PluginHost
 from strongroom.assembly.plugin_host.page_parts import PageParts, page_parts, registered_login_pages
 from strongroom.clock import Clock, SystemClock
 from strongroom.foundation.config import Settings
-from strongroom.foundation.plugins.hook_calls import is_code_of, named_if_stuck
+from strongroom.foundation.plugins.hook_calls import is_code_of
 from strongroom.foundation.plugins.manager import Plugin, PluginError, PluginManager, hooks_with_host
 from strongroom.plugin_api import NoOptions
 from strongroom.plugin_api.host import ExtensionT
@@ -123,43 +123,6 @@ class PluginHosts:
             PluginError: the plugin raised.
         """
         self.plugins.run_with_host(plugin, hook, self.of(plugin.name))
-
-
-class PluginLifeCycle:
-    """Runs the hooks ``start`` and ``stop`` of all plugins, once each.
-
-    Plugins start in the order of ``plugins.enabled`` and stop in the reverse order. Only a plugin that
-    has started is stopped.
-    """
-
-    def __init__(self, hosts: PluginHosts) -> None:
-        self._hosts = hosts
-        self._started: list[Plugin] = []
-
-    def start(self) -> None:
-        """Start all plugins.
-
-        Raises:
-            PluginError: a plugin raised; those before it have been stopped again.
-        """
-        for plugin in self._hosts.plugins.plugins:
-            try:
-                self._hosts.run(plugin, "start")
-            except PluginError:
-                self.stop()
-                raise
-            self._started.append(plugin)
-
-    def stop(self) -> None:
-        """Stop the plugins that have started; failures are logged and do not propagate."""
-        while self._started:
-            plugin = self._started.pop()
-            remedy = "its hook stop must end what start began"
-            with named_if_stuck(f"{plugin} has not stopped", remedy):
-                try:
-                    self._hosts.run(plugin, "stop")
-                except PluginError as error:
-                    logger.exception("%s", error)  # noqa: TRY401  names the plugin and the hook
 
 
 def report_threads(plugins: PluginManager) -> None:

@@ -1,6 +1,6 @@
 """Implements ``host.server``: the state of the server, for its administrators."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from threading import Lock
 from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
@@ -11,7 +11,6 @@ from strongroom.activity.notifications.service import MessageService
 from strongroom.assembly.doctor import assemble_doctor
 from strongroom.assembly.plugin_host.acting import ActingUser
 from strongroom.assembly.plugin_host.caller import AsCaller, paging_of
-from strongroom.assembly.plugin_host.registrations import registered_jobs
 from strongroom.assembly.plugin_host.server_records import (
     chain_record,
     finding,
@@ -36,11 +35,9 @@ from strongroom.ops.observability.examination import PATIENCE_SECONDS, BoundedDo
 from strongroom.ops.observability.totals import ServerSize, SizeCounter
 from strongroom.plugin_api import API_VERSION
 from strongroom.plugin_api import server as api
-from strongroom.plugin_api.jobs import Job
 from strongroom.version import __version__
 
 if TYPE_CHECKING:
-    from strongroom.assembly.plugin_host.hosts import PluginHosts
     from strongroom.assembly.services import Services
 
 T = TypeVar("T")
@@ -50,18 +47,13 @@ _COUNTED_SECONDS: Final = 10.0
 
 
 class HostServer(AsCaller, api.ServerAPI):
-    """Implements ``host.server``.
-
-    Args:
-        hosts: the hosts of all plugins, whose jobs are listed.
-    """
+    """Implements ``host.server``."""
 
     patience: ClassVar = PATIENCE_SECONDS
     """Seconds that the database and each storage have to respond."""
 
-    def __init__(self, user: ActingUser, hosts: "PluginHosts") -> None:
+    def __init__(self, user: ActingUser) -> None:
         super().__init__(user)
-        self._hosts = hosts
         self._lock = Lock()
         self._tests: dict[str, BoundedCalls[api.StorageTest]] = {}
 
@@ -116,7 +108,9 @@ class HostServer(AsCaller, api.ServerAPI):
     def jobs(self) -> Sequence[api.JobInfo]:
         services = self._administered()
         states, now = services.job_leases.states(), services.base.clock.now()
-        return [job_record(name, job, states.get(name), now) for name, job in self._jobs.items()]
+        return [
+            job_record(name, job, states.get(name), now) for name, job in services.registry.jobs.items()
+        ]
 
     def limits(self) -> Sequence[api.LimitInfo]:
         return limit_records(self._administered().settings.limits)
@@ -153,12 +147,9 @@ class HostServer(AsCaller, api.ServerAPI):
         return SecretMask(services.selection.all_sections(services.settings))
 
     @cached_property
-    def _jobs(self) -> Mapping[str, Job]:
-        return registered_jobs(self._hosts, self._user.services().core_jobs())
-
-    @cached_property
     def _assembled_doctor(self) -> Doctor:
-        return assemble_doctor(self._user.services(), lambda: self._jobs)
+        services = self._user.services()
+        return assemble_doctor(services, lambda: services.registry.jobs)
 
     @cached_property
     def _doctor(self) -> BoundedDoctor:

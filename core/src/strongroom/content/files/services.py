@@ -23,7 +23,8 @@ from strongroom.content.storage.migration import Migration
 from strongroom.content.storage.services import StorageServices
 from strongroom.content.tenants.services import TenantServices
 from strongroom.identity.users.services import UserServices
-from strongroom.web.services import BaseServices, Groups, ServiceGroup, TenantEraser
+from strongroom.plugin_api.erasers import TenantEraser
+from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 
 class FileServices(ServiceGroup):

@@ -1,6 +1,6 @@
 """The services of what a change of a node does."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import timedelta
 from functools import cached_property, partial
 
@@ -24,17 +24,12 @@ from strongroom.content.storage.services import StorageServices
 from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.content.tenants.services import TenantServices
 from strongroom.identity.access_keys.services import AccessKeyServices
+from strongroom.plugin_api.erasers import TenantEraser
 from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.pruning import PruneStep
 from strongroom.web.http.request import request_origin
-from strongroom.web.services import (
-    PRUNING,
-    BaseServices,
-    Groups,
-    PruneStep,
-    ServiceGroup,
-    TenantEraser,
-)
+from strongroom.web.services import PRUNING, BaseServices, Groups, ServiceGroup
 
 
 class NodeServices(ServiceGroup):
@@ -157,9 +152,12 @@ class NodeServices(ServiceGroup):
         clock = self.retention_clock
         return [Job("advance_retention_clock", timedelta(minutes=1), lambda _: clock.tick())]
 
-    def register_prune_steps(self) -> Mapping[str, PruneStep]:
+    def register_prune_steps(self) -> Iterable[PruneStep]:
         deleted = partial(self.tenant_deletion.purge, PRUNING)
-        return {"file events": self.file_events.prune, "deleted tenants": deleted}
+        return [
+            PruneStep("file events", self.file_events.prune),
+            PruneStep("deleted tenants", deleted),
+        ]
 
     def register_tenant_erasers(self) -> Iterable[TenantEraser]:
         return [self.file_events.remove_all]

@@ -10,6 +10,7 @@ from strongroom.content.storage.namespaces import Namespace
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import Inventory
 from strongroom.foundation.config.file_settings import StorageSettings
+from strongroom.plugin_api.erasers import TenantEraser
 from strongroom.plugin_api.storage import (
     Capability,
     InnerStorage,
@@ -18,7 +19,7 @@ from strongroom.plugin_api.storage import (
     SignedUploads,
     StorageBackend,
 )
-from strongroom.web.services import BaseServices, ServiceGroup, TenantEraser
+from strongroom.web.services import BaseServices, ServiceGroup
 
 
 class StorageServices(ServiceGroup):

@@ -1,5 +1,7 @@
 """Deletes tenants: hidden immediately, restorable during a grace period, then purged with all data."""
 
+import logging
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -13,7 +15,9 @@ from strongroom.foundation.caller import Identity, Origin, Override
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import Forbidden, NotFound, RevisionConflict
-from strongroom.web.services import TenantEraser
+from strongroom.plugin_api.erasers import TenantEraser
+
+logger = logging.getLogger(__name__)
 
 _OF_TENANT: Final = tenants.c.id == bindparam("tenant_id")
 _RESTORABLE: Final = tenants.c.deleted_at > bindparam("purged_before")
@@ -53,6 +57,13 @@ class ContentGuard(Protocol):
         """Return whether the content of a deleted tenant may be removed now."""
 
 
+class TenantsNotErased(Exception):
+    """Erasers failed. The ids of the tenants remain until the next purge, which calls them again."""
+
+    def __init__(self, tenant_ids: Sequence[str]) -> None:
+        super().__init__(f"{', '.join(tenant_ids)} cannot be erased yet; see the log")
+
+
 @dataclass(frozen=True, slots=True)
 class DeletedTenant:
     """A tenant in its grace period. Times are in milliseconds since the Unix epoch."""
@@ -87,11 +98,11 @@ class TenantDeletion:
         self._audit = audit
         self._grace = grace_days * DAY
         self._guard = guard
-        self._erasers: list[TenantEraser] = []
+        self._erasers: Iterable[TenantEraser] = ()
 
-    def on_purge(self, erase: TenantEraser) -> None:
-        """Register a function that removes the data of a tenant; they run in this order."""
-        self._erasers.append(erase)
+    def erase_by(self, erasers: Iterable[TenantEraser]) -> None:
+        """Set the functions that remove the data of a tenant, in their order; read at each purge."""
+        self._erasers = erasers
 
     def delete(
         self,
@@ -143,10 +154,21 @@ class TenantDeletion:
         """Remove the tenants whose grace period is over, and return their number.
 
         Safe while servers are running. The next purge continues an interrupted one.
+
+        Raises:
+            TenantsNotErased: erasers failed; the other tenants were removed.
         """
         with self._database.read() as connection:
             tenant_ids = _DUE.scalars(connection, {"purged_before": self._purged_before()})
-        return sum(self._purge(tenant_id, origin) for tenant_id in tenant_ids)
+        removed, failed = 0, []
+        for tenant_id in tenant_ids:
+            try:
+                removed += self._purge(tenant_id, origin)
+            except TenantsNotErased:
+                failed.append(tenant_id)
+        if failed:
+            raise TenantsNotErased(failed)
+        return removed
 
     def _purge(self, tenant_id: str, origin: Origin) -> bool:
         with self._database.read() as connection:
@@ -154,13 +176,24 @@ class TenantDeletion:
             if not self._guard.may_purge_tenant(connection, tenant_id):
                 return False
         # The tenant's row goes last: while it exists, an interrupted purge is found again.
-        for erase in self._erasers:
-            erase(tenant_id)
+        self._erase(tenant_id)
         with self._database.write() as connection:
             removed = _PURGE.execute(connection, {"tenant_id": tenant_id}) == 1
             if removed:
                 self._record(connection, "tenant.purge", tenant_id, origin)
         return removed
+
+    def _erase(self, tenant_id: str) -> None:
+        """Call all erasers, also after one that fails, so that it keeps no data of the others."""
+        is_erased = True
+        for erase in self._erasers:
+            try:
+                erase(tenant_id)
+            except Exception as error:
+                is_erased = False
+                logger.exception("The tenant %s cannot be erased yet: %s", tenant_id, error)  # noqa: TRY401  names the plugin
+        if not is_erased:
+            raise TenantsNotErased([tenant_id])
 
     def _purged_before(self) -> int:
         return self._clock.now() - self._grace

@@ -7,7 +7,8 @@ from strongroom.content.nodes.services import NodeServices
 from strongroom.content.storage.services import StorageServices
 from strongroom.extensions.bundles.contents import Contents
 from strongroom.extensions.bundles.service import BundleService
-from strongroom.web.services import BaseServices, Groups, ServiceGroup, UserEnding
+from strongroom.web.parts import UserEnding
+from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 
 class BundleServices(ServiceGroup):

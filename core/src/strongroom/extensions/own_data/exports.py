@@ -81,13 +81,13 @@ class OwnExports:
         self._audit = audit
         self._rates = rates
         self._product = product
-        self._sources: list[Iterable[UserExport]] = []
+        self._exports: Iterable[UserExport] = ()
         # Without the tenants of users, no record about a tenant has details.
         self._tenants: Callable[[str], Collection[str]] = lambda _user_id: ()
 
-    def add(self, exports: Iterable[UserExport]) -> None:
-        """Add files to all archives. The iterable is read for each archive."""
-        self._sources.append(exports)
+    def write_by(self, exports: Iterable[UserExport]) -> None:
+        """Set the files of all archives. The iterable is read for each archive."""
+        self._exports = exports
 
     def read_tenants_by(self, tenants: Callable[[str], Collection[str]]) -> None:
         """Set the function that returns the ids of the tenants that a user is a member of now."""
@@ -126,7 +126,7 @@ class OwnExports:
     def _write(self, user_id: str, locale: str) -> ExportArchive:
         file = TemporaryFile()  # noqa: SIM115  closed by the archive
         try:
-            exports = [export for source in self._sources for export in source]
+            exports = [*self._exports]
             with ZipFile(file, "w", ZIP_DEFLATED) as archive:
                 self._add(archive, "README.txt", [self._readme(exports, locale)])
                 for export in exports:

@@ -13,8 +13,10 @@ from strongroom.extensions.uploads.direct import DirectUploads, Reservations
 from strongroom.extensions.uploads.repository import UploadRepository
 from strongroom.extensions.uploads.service import UploadService
 from strongroom.extensions.uploads.visitors import VisitorUploads
+from strongroom.plugin_api.erasers import TenantEraser
 from strongroom.plugin_api.jobs import Job
-from strongroom.web.services import BaseServices, Groups, ServiceGroup, TenantEraser, UserEnding
+from strongroom.web.parts import UserEnding
+from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 
 class UploadServices(ServiceGroup):

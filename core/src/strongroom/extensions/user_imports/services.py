@@ -1,6 +1,6 @@
 """The services of imports of users."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from functools import cached_property
 
 from strongroom.activity.audit.services import AuditServices
@@ -19,7 +19,8 @@ from strongroom.identity.accounts.services import AccountServices
 from strongroom.identity.sessions.services import SessionServices
 from strongroom.identity.users.bulk import BulkUsers
 from strongroom.identity.users.services import UserServices
-from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup
+from strongroom.plugin_api.pruning import PruneStep
+from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 
 class UserImportServices(ServiceGroup):
@@ -91,5 +92,5 @@ class UserImportServices(ServiceGroup):
     def start(self) -> None:
         self.import_worker.start()
 
-    def register_prune_steps(self) -> Mapping[str, PruneStep]:
-        return {"user imports": self.user_imports.prune}
+    def register_prune_steps(self) -> Iterable[PruneStep]:
+        return [PruneStep("user imports", self.user_imports.prune)]

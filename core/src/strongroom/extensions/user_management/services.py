@@ -16,7 +16,8 @@ from strongroom.identity.accounts.services import AccountServices
 from strongroom.identity.sessions.services import SessionServices
 from strongroom.identity.users.metadata import UserMetadata
 from strongroom.identity.users.services import UserServices
-from strongroom.web.services import BaseServices, Groups, ServiceGroup, UserEnding
+from strongroom.web.parts import UserEnding
+from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 
 class UserManagementServices(ServiceGroup):

@@ -14,6 +14,7 @@ import pluggy
 from strongroom.plugin_api.authentication import Authenticator
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.deactivation import Deactivate
+from strongroom.plugin_api.erasers import FileEraser, TenantEraser
 from strongroom.plugin_api.events import AuditedEvent, EventSink, EventSubscriber
 from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.factors import SecondFactor
@@ -25,6 +26,7 @@ from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.metrics import Metric
 from strongroom.plugin_api.pages import LoginLink, MenuItem, StaticFiles
 from strongroom.plugin_api.password_schemes import PasswordScheme
+from strongroom.plugin_api.pruning import PruneStep
 from strongroom.plugin_api.scanning import ContentScanner
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.storage import StorageBackend, StorageWrapper
@@ -132,6 +134,27 @@ def register_deactivations(host: HostAPI) -> Iterable[Deactivate]:  # type: igno
     They are called in the transaction that suspends or deletes a user, changes the type, lets the user
     take the account back from another person, or ends a membership of a tenant.
     """
+
+
+@hookspec
+def register_tenant_erasers(host: HostAPI) -> Iterable[TenantEraser]:  # type: ignore[empty-body]
+    """Return functions that remove the plugin's data of a tenant, after its grace period (API 2.0).
+
+    The rows about users are removed by :func:`register_deactivations`.
+    """
+
+
+@hookspec
+def register_file_erasers(host: HostAPI) -> Iterable[FileEraser]:  # type: ignore[empty-body]
+    """Return functions that remove the plugin's rows about files, when these are removed (API 2.0).
+
+    They are called in the transaction that removes a file permanently, also in a folder or a tenant.
+    """
+
+
+@hookspec
+def register_prune_steps(host: HostAPI) -> Iterable[PruneStep]:  # type: ignore[empty-body]
+    """Return steps that remove the plugin's expired rows, once a day and by ``strongroom prune`` (API 2.0)."""
 
 
 @hookspec

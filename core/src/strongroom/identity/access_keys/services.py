@@ -1,6 +1,6 @@
 """The services of access keys."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import timedelta
 from functools import cached_property
 
@@ -16,7 +16,9 @@ from strongroom.identity.sessions.services import SessionServices
 from strongroom.identity.users.services import UserServices
 from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.jobs import Job
-from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup, UserEnding
+from strongroom.plugin_api.pruning import PruneStep
+from strongroom.web.parts import UserEnding
+from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 
 class AccessKeyServices(ServiceGroup):
@@ -60,8 +62,8 @@ class AccessKeyServices(ServiceGroup):
         keys = self.access_keys
         return [Job("warn_of_ending_keys", timedelta(hours=1), lambda _: keys.warn())]
 
-    def register_prune_steps(self) -> Mapping[str, PruneStep]:
-        return {"access keys": self.access_keys.prune}
+    def register_prune_steps(self) -> Iterable[PruneStep]:
+        return [PruneStep("access keys", self.access_keys.prune)]
 
     def register_deactivations(self) -> Iterable[UserEnding]:
         return [self._key_store.deactivate]

@@ -1,28 +1,29 @@
 """Ends what users can do: the only way in which suspensions, deletions and others revoke secrets."""
 
-from collections.abc import Callable
+from collections.abc import Iterable
 
 from sqlalchemy import Connection
 
 from strongroom.identity.users.models import User
 from strongroom.identity.users.service import UserService, lock_logins
 from strongroom.plugin_api.deactivation import Deactivation, DeactivationCause
+from strongroom.web.parts import UserEnding
 
 
 class Deactivations:
     """Ends the secrets of users, all in the transaction of the caller.
 
-    Each feature registers what it ends, by ``ServiceGroup.register_deactivations``, and plugins by their
-    hook of the same name. What was ended stays so when the user may act again.
+    Features and plugins register what they end by ``register_deactivations``. What was ended stays so
+    when the user may act again.
     """
 
     def __init__(self, users: UserService) -> None:
         self._users = users
-        self._endings: list[Callable[[Connection, Deactivation], None]] = []
+        self._endings: Iterable[UserEnding] = ()
 
-    def on_deactivation(self, end: Callable[[Connection, Deactivation], None]) -> None:
-        """Register a function that ends secrets of a user."""
-        self._endings.append(end)
+    def end_by(self, endings: Iterable[UserEnding]) -> None:
+        """Set the functions that end secrets of a user. They are read at each deactivation."""
+        self._endings = endings
 
     def lock(self, connection: Connection, user_id: str) -> None:
         """Lock what decides whether a user is dispensable, before the row of the user is changed."""

@@ -1,6 +1,6 @@
 """The services of accounts of users."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from functools import cached_property, partial
 
 from strongroom.activity.audit.services import AuditServices
@@ -21,7 +21,8 @@ from strongroom.identity.sessions.services import SessionServices
 from strongroom.identity.users.services import UserServices
 from strongroom.identity.users.user_lists import UserLists
 from strongroom.identity.verification.services import VerificationServices
-from strongroom.web.services import PRUNING, BaseServices, Groups, PruneStep, ServiceGroup
+from strongroom.plugin_api.pruning import PruneStep
+from strongroom.web.services import PRUNING, BaseServices, Groups, ServiceGroup
 
 
 class AccountServices(ServiceGroup):
@@ -199,8 +200,8 @@ class AccountServices(ServiceGroup):
             self._sessions.logins,
         )
 
-    def register_prune_steps(self) -> Mapping[str, PruneStep]:
-        return {
-            "setup links": self.setup.prune,
-            "personal data of deleted users": partial(self.deletion.erase, PRUNING),
-        }
+    def register_prune_steps(self) -> Iterable[PruneStep]:
+        return [
+            PruneStep("setup links", self.setup.prune),
+            PruneStep("personal data of deleted users", partial(self.deletion.erase, PRUNING)),
+        ]

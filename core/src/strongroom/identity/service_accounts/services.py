@@ -8,7 +8,8 @@ from strongroom.identity.accounts.services import AccountServices
 from strongroom.identity.service_accounts.service import ServerAccountService
 from strongroom.identity.service_accounts.store import ServerAccountStore
 from strongroom.identity.users.services import UserServices
-from strongroom.web.services import BaseServices, Groups, ServiceGroup, UserEnding
+from strongroom.web.parts import UserEnding
+from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 
 class ServerAccountServices(ServiceGroup):

@@ -1,6 +1,6 @@
 """The services of logins and their tokens."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
 
 from strongroom.activity.audit.services import AuditServices
@@ -26,8 +26,10 @@ from strongroom.identity.users.services import UserServices
 from strongroom.identity.verification.services import VerificationServices
 from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.factors import PasswordlessFactor, Site
+from strongroom.plugin_api.pruning import PruneStep
 from strongroom.web.gateway.exchange import release_slot
-from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup, UserEnding
+from strongroom.web.parts import UserEnding
+from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 
 class SessionServices(ServiceGroup):
@@ -182,12 +184,12 @@ class SessionServices(ServiceGroup):
     def register_user_exports(self) -> Iterable[UserExport]:
         return login_exports(self._database)
 
-    def register_prune_steps(self) -> Mapping[str, PruneStep]:
-        return {
-            "states of browsers": self.states.prune,
-            "challenges of second factors": self.factor_challenges.prune,
-            "logins and refresh tokens": self.authorizations.prune,
-        }
+    def register_prune_steps(self) -> Iterable[PruneStep]:
+        return [
+            PruneStep("states of browsers", self.states.prune),
+            PruneStep("challenges of second factors", self.factor_challenges.prune),
+            PruneStep("logins and refresh tokens", self.authorizations.prune),
+        ]
 
 
 def _key_file(base: BaseServices) -> KeyFile:

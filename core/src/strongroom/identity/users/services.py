@@ -29,8 +29,10 @@ from strongroom.identity.users.user_reindexing import UserReindexing
 from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.password_schemes import NewPasswordScheme, PasswordScheme
+from strongroom.plugin_api.pruning import PruneStep
 from strongroom.web.gateway.exchange import release_slot
-from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup, UserEnding
+from strongroom.web.parts import UserEnding
+from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 
 class UserServices(ServiceGroup):
@@ -148,11 +150,11 @@ class UserServices(ServiceGroup):
         ended = (self.account_links, self.contact_links, self.credentials, self.plugin_values)
         return [part.deactivate for part in ended]
 
-    def register_prune_steps(self) -> Mapping[str, PruneStep]:
-        return {
-            "links that set a password": self.account_links.prune,
-            "links that restore a contact": self.contact_links.prune,
-        }
+    def register_prune_steps(self) -> Iterable[PruneStep]:
+        return [
+            PruneStep("links that set a password", self.account_links.prune),
+            PruneStep("links that restore a contact", self.contact_links.prune),
+        ]
 
     def register_user_exports(self) -> Iterable[UserExport]:
         return user_exports(self._database)

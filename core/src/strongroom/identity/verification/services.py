@@ -1,7 +1,7 @@
 """The services of captchas and codes."""
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,9 @@ from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.identity.verification.codes import CodeService, GuessLimits, Purpose
 from strongroom.identity.verification.service import CodeSending, OfferedCodes
 from strongroom.plugin_api.login import LoginMethod
-from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup, UserEnding
+from strongroom.plugin_api.pruning import PruneStep
+from strongroom.web.parts import UserEnding
+from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 logger = logging.getLogger(__name__)
 
@@ -90,8 +92,11 @@ class VerificationServices(ServiceGroup):
     def register_deactivations(self) -> Iterable[UserEnding]:
         return [self.codes.deactivate]
 
-    def register_prune_steps(self) -> Mapping[str, PruneStep]:
-        return {"captchas": self.captchas.prune, "verification codes": self.codes.prune}
+    def register_prune_steps(self) -> Iterable[PruneStep]:
+        return [
+            PruneStep("captchas", self.captchas.prune),
+            PruneStep("verification codes", self.codes.prune),
+        ]
 
 
 def _recipients(methods: Iterable[ExtensionSpec[LoginMethod[Any]]]) -> frozenset[str]:

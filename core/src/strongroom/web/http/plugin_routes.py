@@ -1,4 +1,4 @@
-"""Registers the blueprints of plugins: which plugin each route and each hook of requests belongs to."""
+"""Registers blueprints: which plugin each route and each hook of requests belongs to."""
 
 import logging
 import re
@@ -13,6 +13,7 @@ from strongroom.foundation.plugins.manager import Plugin, PluginError
 from strongroom.plugin_api.web import ApiError
 from strongroom.web.http.request import current_environ
 from strongroom.web.http.routing import Operation
+from strongroom.web.parts import Part
 
 logger = logging.getLogger(__name__)
 
@@ -77,10 +78,10 @@ def _place_of_both(one: str, other: str) -> str:
 
 
 class PluginRoutes:
-    """The routes of plugins in an application.
+    """The routes of an application.
 
     Args:
-        app: the application, which has the routes of the core.
+        app: the application, which has no routes yet.
         slow_hooks: measures the calls of hooks of requests.
     """
 
@@ -90,13 +91,13 @@ class PluginRoutes:
         self._base_path = base_path
         self._owners: dict[str, Plugin] = {}
 
-    def register(self, items: Iterable[tuple[Plugin, Any]]) -> list[Any]:
-        """Register the blueprints that plugins have returned, and return them.
+    def register(self, items: Iterable[tuple[Part, Any]]) -> list[Any]:
+        """Register the blueprints of the core and of plugins, and return them.
 
         Raises:
-            PluginError: an item is no blueprint, or cannot be registered.
+            PluginError: an item of a plugin is no blueprint, or cannot be registered.
         """
-        return [self._add(plugin, item) for plugin, item in items]
+        return [self._add(part.plugin, item) for part, item in items]
 
     def require_distinct(self) -> None:
         """Check that no two routes have the same method and path, whatever their parameters are called.
@@ -123,7 +124,10 @@ class PluginRoutes:
         place = f"is also a route of {rest}" if rest else _place_of_both(one, other)
         raise PluginError(f"{plugin}: {route} {place}; choose another path")
 
-    def _add(self, plugin: Plugin, item: Any) -> Any:
+    def _add(self, plugin: Plugin | None, item: Any) -> Any:
+        if plugin is None:
+            self._app.register_blueprint(item, url_prefix=self._base_path + (item.url_prefix or ""))
+            return item
         if not isinstance(item, flask.Blueprint):
             rule = "expected a blueprint of host.blueprint()"
             raise PluginError(f"{plugin} returned {item!r} from register_blueprints; {rule}")

@@ -1,6 +1,6 @@
 """The services of the trash."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from functools import cached_property
 
 from strongroom.content.files.services import FileServices
@@ -9,7 +9,8 @@ from strongroom.content.nodes.services import NodeServices
 from strongroom.content.storage.services import StorageServices
 from strongroom.content.tenants.services import TenantServices
 from strongroom.identity.users.services import UserServices
-from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup
+from strongroom.plugin_api.pruning import PruneStep
+from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 
 class TrashServices(ServiceGroup):
@@ -40,5 +41,5 @@ class TrashServices(ServiceGroup):
             self._nodes.removals,
         )
 
-    def register_prune_steps(self) -> Mapping[str, PruneStep]:
-        return {"files in the trash": self.trash.purge}
+    def register_prune_steps(self) -> Iterable[PruneStep]:
+        return [PruneStep("files in the trash", self.trash.purge)]

@@ -1,13 +1,14 @@
 """The services of versions of files."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from functools import cached_property
 
 from strongroom.content.files.versions.service import VersionService
 from strongroom.content.nodes.services import NodeServices
 from strongroom.content.storage.services import StorageServices
 from strongroom.identity.users.services import UserServices
-from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup
+from strongroom.plugin_api.pruning import PruneStep
+from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 
 class VersionServices(ServiceGroup):
@@ -32,5 +33,5 @@ class VersionServices(ServiceGroup):
             self._nodes.removals,
         )
 
-    def register_prune_steps(self) -> Mapping[str, PruneStep]:
-        return {"versions of files": self.versions.purge}
+    def register_prune_steps(self) -> Iterable[PruneStep]:
+        return [PruneStep("versions of files", self.versions.purge)]

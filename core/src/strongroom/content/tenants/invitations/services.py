@@ -1,6 +1,6 @@
 """The services of invitations."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from functools import cached_property
 
 from strongroom.activity.audit.services import AuditServices
@@ -14,7 +14,8 @@ from strongroom.content.tenants.services import TenantServices
 from strongroom.identity.accounts.services import AccountServices
 from strongroom.identity.users.services import UserServices
 from strongroom.identity.verification.services import VerificationServices
-from strongroom.web.services import BaseServices, Groups, PruneStep, ServiceGroup
+from strongroom.plugin_api.pruning import PruneStep
+from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 
 class InvitationServices(ServiceGroup):
@@ -81,5 +82,5 @@ class InvitationServices(ServiceGroup):
         self._accounts.registration.set_invitation_check(is_invited)
         self._verification.code_sending.set_invitation_check(is_invited)
 
-    def register_prune_steps(self) -> Mapping[str, PruneStep]:
-        return {"invitations": self.invitations.prune}
+    def register_prune_steps(self) -> Iterable[PruneStep]:
+        return [PruneStep("invitations", self.invitations.prune)]

@@ -1,0 +1,56 @@
+"""The removal of expired rows of all features and plugins."""
+
+import logging
+from collections.abc import Iterator, Mapping
+
+from strongroom.foundation.plugins.hook_calls import one_line
+from strongroom.plugin_api.jobs import JobRun
+from strongroom.plugin_api.pruning import PruneStep
+
+logger = logging.getLogger(__name__)
+
+
+class PruneFailed(Exception):
+    """Some steps of pruning failed; all others ran. The message names each with its error."""
+
+
+class PruneJob:
+    """Runs one step per kind of expiring row. Safe while servers and other prune jobs run.
+
+    A step that fails must not keep the rows of all others permanently: it is logged, and the others run.
+
+    Args:
+        steps: the steps by the names that operators see.
+    """
+
+    def __init__(self, steps: Mapping[str, PruneStep]) -> None:
+        self._steps = steps
+
+    @property
+    def count(self) -> int:
+        """The number of steps."""
+        return len(self._steps)
+
+    def run(self) -> Iterator[tuple[str, int]]:
+        """Run every step, and yield its name and how many rows it deleted.
+
+        Raises:
+            PruneFailed: steps failed; raised after the last one.
+        """
+        failures = []
+        for name, step in self._steps.items():
+            try:
+                count = step.run()
+            except Exception as error:
+                logger.exception("The prune step %s failed", name)
+                failures.append(f"{name}: {one_line(error)}")
+            else:
+                yield name, count
+        if failures:
+            raise PruneFailed("; ".join(failures))
+
+    def run_job(self, run: JobRun) -> None:
+        """Run the steps until the job should stop; raises as :meth:`run`."""
+        for _ in self.run():
+            if run.should_stop:
+                return

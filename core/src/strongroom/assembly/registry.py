@@ -1,0 +1,207 @@
+"""The registry: what features of the core and plugins add to a server, collected and checked."""
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final, Generic, TypeVar
+
+from strongroom.plugin_api.events import EventSink, matches
+from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.metrics import Metric
+from strongroom.plugin_api.pruning import PruneStep
+from strongroom.web.parts import Part
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+CORE: Final = "core"
+"""What the names of the core's jobs begin with, as a plugin's begin with its name."""
+
+
+class Collected(Generic[T]):
+    """Items that the hooks of parts return. The hooks are called when it is first iterated."""
+
+    def __init__(self, collect: Callable[[], Iterable[T]]) -> None:
+        self._collect = collect
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._items)
+
+    @cached_property
+    def _items(self) -> Sequence[T]:
+        return tuple(self._collect())
+
+
+class Registry:
+    """What the parts of a server add to it. A hook of a part is called once, at the first use.
+
+    Args:
+        core: the features of the core and their services.
+        plugins: the plugins in the order of ``plugins.enabled``.
+    """
+
+    def __init__(self, core: Iterable[Part], plugins: Iterable[Part]) -> None:
+        self._core = tuple(core)
+        self._plugins = tuple(plugins)
+        self._parts = (*self._core, *self._plugins)
+        # Of upper parts first, because they refer to what those below them store.
+        upper = self._parts[::-1]
+        self.tenant_erasers = Collected(
+            lambda: [item for part in upper for item in part.register_tenant_erasers()]
+        )
+        self.file_erasers = Collected(
+            lambda: [(part.prefix, item) for part in upper for item in part.register_file_erasers()]
+        )
+        self.deactivations = Collected(
+            lambda: [item for part in upper for item in part.register_deactivations()]
+        )
+        self.user_exports = Collected(
+            lambda: [item for part in self._parts for item in part.register_user_exports()]
+        )
+
+    @cached_property
+    def jobs(self) -> Mapping[str, Job]:
+        """The recurring jobs by name, such as ``core.prune``.
+
+        Raises:
+            PluginError: a plugin failed, returned something else, or has two jobs of one name.
+        """
+        return self._named(
+            "job",
+            lambda part: ((f"{part.prefix or CORE}.{job.name}", job) for job in part.register_jobs()),
+        )
+
+    @cached_property
+    def prune_steps(self) -> Mapping[str, PruneStep]:
+        """What removes expired rows by name, such as ``captchas`` or ``webhooks.deliveries``.
+
+        Raises:
+            PluginError: as :attr:`jobs`.
+        """
+        return self._named(
+            "prune step",
+            lambda part: ((_prefixed(part, step), step) for step in part.register_prune_steps()),
+        )
+
+    def metrics(self) -> Mapping[str, Metric]:
+        """Call the hooks of metrics; return the metrics by name, such as ``strongroom_acme_imports``.
+
+        Raises:
+            PluginError: as :attr:`jobs`.
+        """
+        return self._named(
+            "metric",
+            lambda part: (
+                (f"strongroom_{part.prefix}_{metric.name}", metric) for metric in part.register_metrics()
+            ),
+        )
+
+    def event_sinks(self, types: Collection[str]) -> Iterable[EventSink]:
+        """Return the event sinks.
+
+        Args:
+            types: the names of all types of events.
+
+        Raises:
+            PluginError: as :attr:`jobs`, or a sink receives events of an unknown type.
+        """
+
+        def checked(part: Part) -> Iterator[tuple[str, EventSink]]:
+            for sink in part.register_event_sinks():
+                _require_known(part, sink.types, types)
+                yield sink.name, sink
+
+        return self._named("event sink", checked).values()
+
+    def require_valid(self) -> None:
+        """Call the hooks whose results a server may need later, so that a fault prevents its start.
+
+        Raises:
+            PluginError: as :attr:`jobs`.
+        """
+        for items in (
+            self.jobs,
+            self.prune_steps,
+            self.tenant_erasers,
+            self.file_erasers,
+            self.deactivations,
+            self.user_exports,
+        ):
+            iter(items)
+
+    def blueprints(self) -> Iterator[tuple[Part, Any]]:
+        """Iterate over the routes, each with its part.
+
+        Raises:
+            PluginError: a plugin failed.
+        """
+        for part in self._parts:
+            for blueprint in part.register_blueprints():
+                yield part, blueprint
+
+    def life_cycle(self) -> "LifeCycle":
+        """Return the life cycle of all parts. Plugins start first, because the core uses them."""
+        return LifeCycle((*self._plugins, *self._core))
+
+    def life_cycle_of_plugins(self) -> "LifeCycle":
+        """Return the life cycle of the plugins alone."""
+        return LifeCycle(self._plugins)
+
+    def _named(self, kind: str, collect: Callable[[Part], Iterable[tuple[str, T]]]) -> Mapping[str, T]:
+        items: dict[str, T] = {}
+        for part in self._parts:
+            for name, item in collect(part):
+                if name in items:
+                    part.refuse(f'has a second {kind} of the name "{name}"')
+                items[name] = item
+        return items
+
+
+class LifeCycle:
+    """Starts and stops parts, once each.
+
+    They start in their order and stop in the reverse order. Only a part that has started is stopped.
+    """
+
+    def __init__(self, parts: Iterable[Part]) -> None:
+        self._parts = tuple(parts)
+        self._started: list[Part] = []
+
+    def start(self) -> None:
+        """Start all parts.
+
+        Raises:
+            PluginError: a plugin raised; those before it have been stopped again.
+        """
+        for part in self._parts:
+            try:
+                part.start()
+            except Exception:
+                self.stop()
+                raise
+            self._started.append(part)
+
+    def stop(self) -> None:
+        """Stop the parts that have started; failures are logged and do not propagate."""
+        while self._started:
+            part = self._started.pop()
+            try:
+                part.stop()
+            except Exception as error:
+                logger.exception("%s", error)  # noqa: TRY401  names the plugin and the hook
+
+
+def _prefixed(part: Part, step: PruneStep) -> str:
+    return f"{part.prefix}.{step.name}" if part.prefix else step.name
+
+
+def _require_known(part: Part, patterns: Sequence[str], types: Collection[str]) -> None:
+    # A single text would be a sequence of letters, and no letter matches.
+    if isinstance(patterns, str) or not patterns:
+        part.refuse('has an event sink whose types must be a tuple such as ("file.*",)')
+    for pattern in patterns:
+        if not any(matches([pattern], name) for name in types):
+            part.refuse(
+                f'receives no events "{pattern}", which do not exist; see the reference of events'
+            )
