@@ -10,10 +10,13 @@ from strongroom.testing.exports import UserExportsContract
 from strongroom.testing.routes import RoutesContract
 from strongroom.testing.server import LiveServer, live_server
 from strongroom.testing.state import (
+    FileErasersContract,
     JobsContract,
     OpenedPlugin,
     OptionsContract,
+    PruneStepsContract,
     TablesContract,
+    TenantErasersContract,
     opened_plugin,
 )
 
@@ -41,6 +44,18 @@ class TestTables(TablesContract):
 
 class TestJobs(JobsContract):
     """The jobs."""
+
+
+class TestFileErasers(FileErasersContract):
+    """What goes with files."""
+
+
+class TestTenantErasers(TenantErasersContract):
+    """What goes with tenants."""
+
+
+class TestPruneSteps(PruneStepsContract):
+    """What expires."""
 
 
 class TestEventTypes(EventTypesContract):

@@ -140,6 +140,10 @@ class Registry:
             for blueprint in part.register_blueprints():
                 yield part, blueprint
 
+    def plugin(self, name: str) -> Part:
+        """Return the part of an enabled plugin."""
+        return next(part for part in self._plugins if part.prefix == name)
+
     def life_cycle(self) -> "LifeCycle":
         """Return the life cycle of all parts. Plugins start first, because the core uses them."""
         return LifeCycle((*self._plugins, *self._core))

@@ -12,6 +12,7 @@ from strongroom.assembly.infrastructure import Infrastructure
 from strongroom.assembly.pruning import PruneJob
 from strongroom.assembly.registry import Registry
 from strongroom.clock import Clock
+from strongroom.content.nodes.file_erasers import FileErasers
 from strongroom.content.scanning.feature import ScanningFeature
 from strongroom.content.storage.services import StorageServices
 from strongroom.content.storage.stores import Stores
@@ -97,6 +98,7 @@ class Services:
     def _register_endings(self) -> None:
         """Register what ends with users and tenants, and what users may export."""
         self.get(TenantDeletion).erase_by(self.registry.tenant_erasers)
+        self.get(FileErasers).erase_by(self.registry.file_erasers)
         self.get(Deactivations).end_by(self.registry.deactivations)
         exports = self.get(OwnExports)
         exports.read_tenants_by(tenants_of_member(self.database))

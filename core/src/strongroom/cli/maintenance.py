@@ -27,8 +27,8 @@ def prune(context: CommandContext) -> None:
     personal data of users deleted more than users.erase_after_days ago; tenants deleted more than
     tenants.purge_after_days ago; file events older than files.events_kept_days; message records older
     than messages.retention_days; and audit records older than audit.retention_days. The content of
-    deleted files is removed by `storage gc`. Plugins remove their expired rows as PLUGIN.KIND. Exits with
-    1 if a kind cannot be removed; the others are removed nevertheless.
+    deleted files is removed by `storage gc`. Expired rows of plugins are listed as PLUGIN.KIND. Exits
+    with 1 if a kind cannot be removed; the others are removed nevertheless.
     """
     from strongroom.assembly.pruning import PruneFailed
 

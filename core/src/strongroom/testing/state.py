@@ -23,11 +23,13 @@ from typing import Any, Final
 import pytest
 
 from strongroom.plugin_api.deactivation import DeactivationCause
+from strongroom.plugin_api.erasers import RemovedFiles
 from strongroom.plugin_api.events import EventType
 from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.login import Client, Credential, LoginAttempt, VerifiedCredential
+from strongroom.plugin_api.pruning import PruneStep
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import ApiError
 from strongroom.testing.clock import ManualClock
@@ -65,6 +67,13 @@ class OpenedPlugin:
         prefix = f"{self.name}."
         jobs: Mapping[str, Job] = self.services.jobs()
         return {name.removeprefix(prefix): job for name, job in jobs.items() if name.startswith(prefix)}
+
+    @property
+    def prune_steps(self) -> Mapping[str, PruneStep]:
+        """The prune steps of the plugin by their names, such as ``drafts``."""
+        prefix = f"{self.name}."
+        steps: Mapping[str, PruneStep] = self.services.registry.prune_steps
+        return {step.name: step for name, step in steps.items() if name.startswith(prefix)}
 
     @property
     def user_exports(self) -> Sequence[UserExport]:
@@ -174,6 +183,17 @@ class OpenedPlugin:
             service = self.services.get(module.Deactivations)
             service.deactivate(connection, user_id, cause, tenant_id=tenant_id)
 
+    def erase_files(self, tenant_id: str, file_ids: Sequence[str]) -> None:
+        """Call the erasers of files of the plugin, as a removal of the files does."""
+        for erase in self.services.registry.plugin(self.name).register_file_erasers():
+            with self.services.database.write() as connection:
+                erase(connection, RemovedFiles(tenant_id, file_ids))
+
+    def erase_tenant(self, tenant_id: str) -> None:
+        """Call the erasers of tenants of the plugin, as a purge of the tenant does."""
+        for erase in self.services.registry.plugin(self.name).register_tenant_erasers():
+            erase(tenant_id)
+
     def life_cycle(self) -> Any:
         """Return an object whose ``start()`` and ``stop()`` call the hooks."""
         return self.services.registry.life_cycle_of_plugins()
@@ -217,6 +237,9 @@ def opened_plugin(
         schema = import_module("strongroom.foundation.database.upgrade")
         schema.upgrade(container.database.engine, container.selection.plugins.tables)
         yield OpenedPlugin(plugin, container.hosts.of(plugin), clock, container)
+
+
+_UNKNOWN: Final = "0190a1b2-0000-7000-8000-000000000000"
 
 
 class OptionsContract:
@@ -277,6 +300,34 @@ class DeactivationsContract:
         user_id = opened.create_user()
         for _ in range(2):
             opened.deactivate(user_id, cause)
+
+
+class FileErasersContract:
+    """The rules of ``register_file_erasers``. Requires a fixture ``opened``."""
+
+    def test_files_without_rows_of_the_plugin_are_erased_repeatedly(self, opened: OpenedPlugin) -> None:
+        for file_ids in ([_UNKNOWN], [_UNKNOWN] * 500):
+            opened.erase_files(_UNKNOWN, file_ids)
+
+
+class TenantErasersContract:
+    """The rules of ``register_tenant_erasers``. Requires a fixture ``opened``."""
+
+    def test_a_tenant_without_rows_of_the_plugin_is_erased_repeatedly(
+        self, opened: OpenedPlugin
+    ) -> None:
+        for _ in range(2):
+            opened.erase_tenant(_UNKNOWN)
+
+
+class PruneStepsContract:
+    """The rules of ``register_prune_steps``. Requires a fixture ``opened``."""
+
+    def test_each_step_removes_nothing_from_empty_tables(self, opened: OpenedPlugin) -> None:
+        assert opened.prune_steps
+        for _ in range(2):
+            for name, step in opened.prune_steps.items():
+                assert step.run() == 0, f"{name} does not return the number of removed rows"
 
 
 class JobsContract:

@@ -1,13 +1,12 @@
 """Entry point of the plugin."""
 
-from datetime import timedelta
 from wsgiref.types import WSGIApplication
 
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.deactivation import Deactivate
 from strongroom.plugin_api.host import HostAPI
-from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.pages import MenuItem, StaticFiles
+from strongroom.plugin_api.pruning import PruneStep
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import (
     Blueprint,
@@ -43,8 +42,8 @@ def register_errors() -> list[ErrorKind]:
 
 
 @hookimpl
-def register_jobs(host: HostAPI) -> list[Job]:
-    return [Job("prune", timedelta(hours=1), LoginCodes(host).prune)]
+def register_prune_steps(host: HostAPI) -> list[PruneStep]:
+    return [PruneStep("login_codes", LoginCodes(host).prune)]
 
 
 @hookimpl

@@ -5,9 +5,11 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import delete, select
 
+from strongroom.plugin_api.erasers import RemovedFiles
 from strongroom.plugin_api.events import Event
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import JobRun
+from strongroom.plugin_api.state import Transaction
 from strongroom_share_links.cookies import Cookies
 from strongroom_share_links.downloads import Downloads
 from strongroom_share_links.drops import Drops
@@ -21,7 +23,6 @@ from strongroom_share_links.states import States
 from strongroom_share_links.visits import Visits
 
 DELETED: Final = "tenant.deleted"
-PURGED: Final = "tenant.purged"
 RESTORED: Final = "file.restored"
 
 _HOUR: Final = 60 * 60 * 1000
@@ -55,7 +56,7 @@ class Shares:
         """Free the room of expired uploads of visitors, and return their number."""
         return self.drops.settle(self._host.clock.now() - _HOUR)
 
-    def prune(self, run: JobRun) -> int:
+    def prune(self) -> int:
         """Delete old records, and shares that ended long ago; return how many shares."""
         now = self._host.clock.now()
         before = now - self.options.retention_days * _DAY
@@ -64,14 +65,13 @@ class Shares:
             transaction.execute(delete(downloads).where(downloads.c.expires_at <= now))
             transaction.execute(delete(openings).where(openings.c.at < before))
         count, ended = 0, select(links.c.id).where(links.c.expires_at < before).limit(_AT_ONCE)
-        while not run.should_stop:
+        while True:
             with self._host.database.write() as transaction:
                 ids = transaction.scalars(ended)
-                if not ids:
-                    break
                 remove(transaction, ids)
+            if not ids:
+                return count
             count += len(ids)
-        return count
 
     def close_restored(self, event: Event) -> None:
         """Close the shares of what came back from the trash; see :meth:`States.close_restored`."""
@@ -81,12 +81,17 @@ class Shares:
         """Close the shares of a tenant that was deleted; see :meth:`States.close_tenant`."""
         self.states.close_tenant(event.tenant_id or event.subject, event.occurred_at)
 
-    def forget_tenant(self, event: Event) -> None:
-        """Delete the shares and the policy of a tenant that no longer exists."""
+    def erase_files(self, transaction: Transaction, removed: RemovedFiles) -> None:
+        """Delete the shares of files and folders that are removed."""
+        shared = (links.c.tenant_id == removed.tenant_id) & links.c.file_id.in_(removed.ids)
+        remove(transaction, transaction.scalars(select(links.c.id).where(shared)))
+
+    def erase_tenant(self, tenant_id: str) -> None:
+        """Delete the policy of a tenant, and its shares."""
         with self._host.database.write() as transaction:
-            ours = links.c.tenant_id == event.tenant_id
+            ours = links.c.tenant_id == tenant_id
             remove(transaction, transaction.scalars(select(links.c.id).where(ours)))
-            transaction.execute(delete(policies).where(policies.c.tenant_id == event.tenant_id))
+            transaction.execute(delete(policies).where(policies.c.tenant_id == tenant_id))
 
 
 _of_hosts: Final[WeakKeyDictionary[HostAPI, Shares]] = WeakKeyDictionary()

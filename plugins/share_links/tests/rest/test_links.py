@@ -15,10 +15,8 @@ from tests.support.interleaving import Action, Interleaving
 from tests.support.shares import ALL_KINDS, PASSWORD, PLUGINS, Shared
 
 from strongroom.extensions.business_files.pictures import PictureProcessor
-from strongroom.plugin_api.events import Event
 from strongroom.testing.clock import HOUR, MINUTE
 from strongroom_share_links.models import metadata
-from strongroom_share_links.service import PURGED, shares_of
 
 DAY = 24 * HOUR
 UNAVAILABLE = "error.share-unavailable"
@@ -488,29 +486,3 @@ def test_requests_are_limited_per_address(shared: Shared) -> None:
             break
     assert error_code(visitor.get()) == "error.too-many-requests"
     assert visitor.get(environ_overrides={"REMOTE_ADDR": "192.0.2.77"}).status_code == 200
-
-
-def test_old_records_are_pruned(shared: Shared) -> None:
-    class Run:
-        should_stop = False
-
-    visitor = shared.share()
-    visitor.get()
-    visitor.get(f"/files/{shared.file}/download")
-    shared.api.clock.advance(89 * DAY)
-    assert shares_of(shared.host).prune(Run()) == 0
-    shared.api.clock.advance(100 * DAY)
-    assert shares_of(shared.host).prune(Run()) == 1
-    with shared.host.database.read() as tx:
-        assert all(not tx.all(table.select()) for table in metadata.sorted_tables)
-
-
-def test_the_shares_of_a_purged_tenant_are_removed(shared: Shared) -> None:
-    visitor = shared.share(audience={"userIds": ["someone"]})
-    shared.api.put(f"{shared.tenant}/share-policy", {"who": "manage"}, by=shared.admin)
-    visitor.get()
-    tenant = shared.tenant.rpartition("/")[2]
-    event = Event("1", PURGED, "server", 1, tenant, tenant, shared.api.clock.now(), {})
-    shares_of(shared.host).forget_tenant(event)
-    with shared.host.database.read() as tx:
-        assert all(not tx.all(table.select()) for table in metadata.sorted_tables)

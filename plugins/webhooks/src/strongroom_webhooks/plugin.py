@@ -1,15 +1,15 @@
 """Entry point of the plugin."""
 
 from collections.abc import Iterable
-from datetime import timedelta
 
 from click import Command
 
 from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.erasers import TenantEraser
 from strongroom.plugin_api.events import EventSink
 from strongroom.plugin_api.host import HostAPI
-from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.metrics import Metric
+from strongroom.plugin_api.pruning import PruneStep
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import Blueprint, ErrorKind
 from strongroom_webhooks.commands import make_commands
@@ -45,8 +45,13 @@ def register_event_sinks(host: HostAPI) -> list[EventSink]:
 
 
 @hookimpl
-def register_jobs(host: HostAPI) -> list[Job]:
-    return [Job("prune", timedelta(days=1), webhooks_of(host).prune)]
+def register_prune_steps(host: HostAPI) -> list[PruneStep]:
+    return [PruneStep("deliveries", webhooks_of(host).prune)]
+
+
+@hookimpl
+def register_tenant_erasers(host: HostAPI) -> list[TenantEraser]:
+    return [webhooks_of(host).erase_tenant]
 
 
 @hookimpl

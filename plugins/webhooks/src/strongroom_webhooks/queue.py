@@ -5,7 +5,7 @@ duplicates and ``next_at`` is never older than the newest delivery. No transacti
 request is on its way: the claim is a time in the row, which a crash lets pass.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -140,9 +140,9 @@ class DeliveryQueue:
             )
             self._append(tx, endpoint_id, events)
 
-    def remove_tenants(self, tenant_ids: Collection[str]) -> None:
-        """Remove the endpoints of tenants that no longer exist, with their deliveries."""
-        owned = endpoints.c.tenant_id.in_(tenant_ids)
+    def erase_tenant(self, tenant_id: str) -> None:
+        """Remove the endpoints of a tenant, with their deliveries."""
+        owned = endpoints.c.tenant_id == tenant_id
         with self._database.write() as tx:
             ids = tx.scalars(select(endpoints.c.id).where(owned).with_for_update())
             tx.execute(delete(endpoints).where(owned))

@@ -5,7 +5,6 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from strongroom.plugin_api.host import HostAPI
-from strongroom.plugin_api.jobs import JobRun
 from strongroom.plugin_api.outbound import OutboundClient
 from strongroom_webhooks.endpoints import Endpoints
 from strongroom_webhooks.models import Endpoint
@@ -91,9 +90,13 @@ class Webhooks:
         if self._sender:
             self._sender.wake()
 
-    def prune(self, _run: JobRun) -> int:
+    def prune(self) -> int:
         """Delete old deliveries; return how many."""
         return self.queue.prune(self._host.clock.now() - self.options.retention_days * _DAY)
+
+    def erase_tenant(self, tenant_id: str) -> None:
+        """Remove the endpoints of a tenant, with their deliveries."""
+        self.queue.erase_tenant(tenant_id)
 
     def _notify(self, endpoint: Endpoint, reason: str) -> None:
         text = _TEXT.format(id=endpoint.id, reason=reason)

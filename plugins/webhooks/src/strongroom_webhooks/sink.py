@@ -2,12 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from strongroom.plugin_api.events import Event, EventSink
 from strongroom_webhooks.service import Webhooks
-
-PURGED: Final = "tenant.purged"
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -25,5 +22,3 @@ class WebhookSink(EventSink):
     def deliver(self, events: Sequence[Event]) -> None:
         if self._webhooks.queue.append(events):
             self._webhooks.wake()
-        if purged := {event.tenant_id for event in events if event.type == PURGED and event.tenant_id}:
-            self._webhooks.queue.remove_tenants(purged)

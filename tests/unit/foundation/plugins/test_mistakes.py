@@ -181,6 +181,33 @@ def register_blueprints(host):
         "@hookimpl\ndef register_errors(host):\n    return []\n",
         f'{ACME} is invalid: register_errors has no argument "host"; it may have: none',
     ),
+    "two prune steps of one name": (
+        """
+        from strongroom.plugin_api.pruning import PruneStep
+        @hookimpl
+        def register_prune_steps(host):
+            return [PruneStep("rows", int), PruneStep("rows", int)]
+        """,
+        f'{ACME} has a second prune step of the name "acme.rows"',
+    ),
+    "a prune step that is none": (
+        "@hookimpl\ndef register_prune_steps(host):\n    return [int]\n",
+        f"{ACME} returned <class 'int'> from register_prune_steps; expected a PruneStep",
+    ),
+    "an eraser that is no function": (
+        "@hookimpl\ndef register_file_erasers(host):\n    return ['erase']\n",
+        f"{ACME} returned 'erase' from register_file_erasers; expected a function",
+    ),
+    "two jobs of one name": (
+        """
+        from datetime import timedelta
+        from strongroom.plugin_api.jobs import Job
+        @hookimpl
+        def register_jobs(host):
+            return [Job("run", timedelta(days=1), print), Job("run", timedelta(days=2), print)]
+        """,
+        f'{ACME} has a second job of the name "acme.run"',
+    ),
     "one blueprint with a route twice": (
         ROUTES
         + """

@@ -140,7 +140,7 @@ def register_metrics(host):
     ("name", "items", "reason"),
     [
         ("acme", "1", "expected a Metric"),
-        ("acme", "Counter('a', 'A.'), Gauge('a', 'A.', float)", "another metric has the name"),
+        ("acme", "Counter('a', 'A.'), Gauge('a', 'A.', float)", "has a second metric of the name"),
         ("acme", "Counter('A', 'A.')", "failed in register_metrics: ValueError: the metric 'A'"),
         ("event", "Gauge('dead_letters', 'Dead.', float)", "the core has a metric of the name"),
         ("job", "Counter('runs', 'Runs.')", "the core has a metric of the name strongroom_job_runs"),

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Select, bindparam, delete, exists, select, un
 
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeAccessQuery, NodeView, ceiling_of
+from strongroom.content.nodes.file_erasers import FileErasers
 from strongroom.content.nodes.file_writer import FileWriter, IncomingFile, OnConflict, Target
 from strongroom.content.nodes.models import Node, node_versions, nodes
 from strongroom.content.nodes.names import normalize_name
@@ -282,6 +283,7 @@ class FilePurge:
     _database: Database
     _blobs: BlobService
     _guard: RemovalGuard
+    _erasers: FileErasers
 
     def remove_all(self, tenant_id: str) -> None:
         """Remove all nodes of a tenant with their grants, and their blobs.
@@ -301,5 +303,6 @@ class FilePurge:
             node_ids = [row.id for row in rows]
             keys = [version.blob_key for version in contents_of(connection, node_ids)]
             _REMOVE.execute(connection, {"node_ids": node_ids})
+            self._erasers.erase(connection, tenant_id, node_ids)
             keys += [row.blob_key for row in rows if row.blob_key]
             return self._blobs.release(connection, keys)

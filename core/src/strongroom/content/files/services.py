@@ -41,7 +41,9 @@ class FileServices(ServiceGroup):
 
     @cached_property
     def file_purge(self) -> FilePurge:
-        return FilePurge(self._database, self._storage.blobs, self._nodes.guard)
+        return FilePurge(
+            self._database, self._storage.blobs, self._nodes.guard, self._nodes.file_erasers
+        )
 
     @cached_property
     def files(self) -> FileService:

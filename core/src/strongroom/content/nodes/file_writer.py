@@ -19,6 +19,7 @@ from strongroom.content.nodes.access import (
     ceiling_of,
 )
 from strongroom.content.nodes.events import FileAction, FileEvents
+from strongroom.content.nodes.file_erasers import FileErasers
 from strongroom.content.nodes.grant_ends import Ends
 from strongroom.content.nodes.hidden_names import HiddenNames
 from strongroom.content.nodes.models import FOREVER, Node, NodeType, nodes
@@ -125,6 +126,7 @@ class FileWriter:
         trash: Trash,
         versions: VersionRepository,
         guard: RemovalGuard,
+        erasers: FileErasers,
         *,
         keeps_deleted: bool,
         max_file_bytes: int,
@@ -141,6 +143,7 @@ class FileWriter:
         self._trash = trash
         self._versions = versions
         self._guard = guard
+        self._erasers = erasers
         self.keeps_deleted = keeps_deleted
         self.max_file_bytes = max_file_bytes
         self._allowed_types = allowed_types
@@ -500,6 +503,7 @@ class FileWriter:
         removed = self._tree.remove(connection, node)
         if node.trash_id is not None:
             self._trash.shrink(connection, node.trash_id, removed.size)
+        self._erasers.erase(connection, node.tenant_id, removed.node_ids)
         self._quota.use(connection, node.tenant_id, -removed.size - removed.versions_size)
         released = self._blobs.release(connection, removed.blob_keys)
         self._removals.record(connection, FileAction.DELETED, caller, [node])

@@ -9,6 +9,7 @@ from strongroom.clock import Clock
 from strongroom.content.nodes.access import AccessControl
 from strongroom.content.nodes.events import DownloadRecorder, FileEvents
 from strongroom.content.nodes.expiry import ExpiryRules
+from strongroom.content.nodes.file_erasers import FileErasers
 from strongroom.content.nodes.file_writer import FileWriter
 from strongroom.content.nodes.removal_guard import RemovalGuard, held_bytes
 from strongroom.content.nodes.removals import RemovalRecords
@@ -97,6 +98,10 @@ class NodeServices(ServiceGroup):
         return RemovalRecords(self.file_events, self._audit, request_origin)
 
     @cached_property
+    def file_erasers(self) -> FileErasers:
+        return FileErasers(self._database, self._clock)
+
+    @cached_property
     def downloads(self) -> DownloadRecorder:
         downloads = DownloadRecorder(self.file_events)
         self._base.resources.callback(downloads.close)
@@ -124,6 +129,7 @@ class NodeServices(ServiceGroup):
             self.trash_entries,
             self.version_repository,
             self.guard,
+            self.file_erasers,
             keeps_deleted=settings.trash.enabled,
             max_file_bytes=settings.max_file_bytes,
             allowed_types=settings.allowed_types,
@@ -157,6 +163,7 @@ class NodeServices(ServiceGroup):
         return [
             PruneStep("file events", self.file_events.prune),
             PruneStep("deleted tenants", deleted),
+            PruneStep("failed erasures of plugins", self.file_erasers.retry),
         ]
 
     def register_tenant_erasers(self) -> Iterable[TenantEraser]:

@@ -53,7 +53,7 @@ class TrashedNode(NamedTuple):
 class RemovedNodes(NamedTuple):
     """Some removed nodes. ``size`` is that of the files and their versions in bytes."""
 
-    nodes: int
+    node_ids: Sequence[str]
     size: int
     blob_keys: Sequence[str]
 
@@ -227,7 +227,7 @@ class Trash:
         _REMOVE.execute(connection, {"node_ids": node_ids})
         keys = [row.blob_key for row in rows if row.blob_key]
         keys += [version.blob_key for version in versions]
-        return RemovedNodes(len(rows), size + sum(version.size for version in versions), keys)
+        return RemovedNodes(node_ids, size + sum(version.size for version in versions), keys)
 
     def shrink(self, connection: Connection, entry_id: str, size: int) -> None:
         """Subtract the bytes of a node that was removed from an entry."""

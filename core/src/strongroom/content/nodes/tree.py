@@ -78,7 +78,7 @@ def within_subtree() -> ColumnElement[bool]:
     return nodes.c.id.in_(select(subtree().c.id))
 
 
-_SUBTREE: Final = Statement(select(nodes.c.blob_key, nodes.c.size).where(within_subtree()))
+_SUBTREE: Final = Statement(select(nodes.c.id, nodes.c.blob_key, nodes.c.size).where(within_subtree()))
 _VERSIONS_WITHIN: Final = Statement(
     select(node_versions.c.blob_key, node_versions.c.size)
     .join(nodes, nodes.c.id == node_versions.c.node_id)
@@ -124,8 +124,9 @@ class FileContent:
 
 @dataclass(frozen=True, slots=True)
 class RemovedSubtree:
-    """Blobs and total sizes of a removed subtree: its files, and their versions. In bytes."""
+    """Nodes, blobs and total sizes of a removed subtree: its files, and their versions. In bytes."""
 
+    node_ids: tuple[str, ...]
     blob_keys: tuple[str, ...]
     size: int
     versions_size: int
@@ -330,7 +331,7 @@ class Tree:
         child_counts.taken_out(connection, node)
         blob_keys = [row.blob_key for row in (*subtree_rows, *versions) if row.blob_key is not None]
         sizes = [sum(row.size for row in rows) for rows in (subtree_rows, versions)]
-        return RemovedSubtree(tuple(blob_keys), *sizes)
+        return RemovedSubtree(tuple(row.id for row in subtree_rows), tuple(blob_keys), *sizes)
 
     def _change(self, connection: Connection, node: Node, **values: Any) -> Node:
         now = self._clock.now()

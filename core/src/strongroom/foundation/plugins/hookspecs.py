@@ -154,7 +154,10 @@ def register_file_erasers(host: HostAPI) -> Iterable[FileEraser]:  # type: ignor
 
 @hookspec
 def register_prune_steps(host: HostAPI) -> Iterable[PruneStep]:  # type: ignore[empty-body]
-    """Return steps that remove the plugin's expired rows, once a day and by ``strongroom prune`` (API 2.0)."""
+    """Return steps that remove the plugin's expired rows (API 2.0).
+
+    The job ``core.prune`` runs them once a day, and ``strongroom prune`` when it is called.
+    """
 
 
 @hookspec

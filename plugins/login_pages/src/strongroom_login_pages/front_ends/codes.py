@@ -16,7 +16,6 @@ from sqlalchemy import delete, insert
 
 from strongroom.plugin_api.deactivation import Deactivation
 from strongroom.plugin_api.host import HostAPI
-from strongroom.plugin_api.jobs import JobRun
 from strongroom.plugin_api.state import Transaction
 from strongroom_login_pages.front_ends.models import codes
 
@@ -65,10 +64,10 @@ class LoginCodes:
         if ended.is_of_account:
             transaction.execute(delete(codes).where(codes.c.user_id == ended.user_id))
 
-    def prune(self, _run: JobRun) -> None:
-        """Delete the codes that were not redeemed in time."""
+    def prune(self) -> int:
+        """Delete the codes that were not redeemed in time, and return their number."""
         with self._host.database.write() as transaction:
-            transaction.execute(delete(codes).where(codes.c.expires_at <= self._host.clock.now()))
+            return transaction.execute(delete(codes).where(codes.c.expires_at <= self._host.clock.now()))
 
 
 def challenge_of(verifier: str) -> str:

@@ -11,6 +11,7 @@ from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeView
 from strongroom.content.nodes.events import FileAction, file_events
 from strongroom.content.nodes.expiry import ExpiryRules
+from strongroom.content.nodes.file_erasers import FileErasers
 from strongroom.content.nodes.file_writer import FileWriter, OnConflict
 from strongroom.content.nodes.models import Node, folders_around
 from strongroom.content.nodes.removal_guard import RemovalGuard
@@ -91,6 +92,7 @@ class TrashService:
         quota: Quota,
         guard: RemovalGuard,
         removals: RemovalRecords,
+        erasers: FileErasers,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -104,6 +106,7 @@ class TrashService:
         self._quota = quota
         self._guard = guard
         self._removals = removals
+        self._erasers = erasers
 
     def page(
         self, caller: AnyCaller, tenant_id: str, paging: Paging
@@ -332,12 +335,13 @@ class TrashService:
             removed = self._trash.remove_some(connection, trashed, at_most)
             if removed is None:
                 return 0
+            self._erasers.erase(connection, entry.tenant_id, removed.node_ids)
             self._quota.use(connection, entry.tenant_id, -removed.size)
             # Rows, quota and blobs change together; the bytes are deleted after the commit.
             released = self._blobs.release(connection, removed.blob_keys)
         # Few files go at once; garbage collection deletes the others.
         self._blobs.remove(released[:_BLOBS_AT_ONCE])
-        return removed.nodes
+        return len(removed.node_ids)
 
 
 def _removed(trashed: TrashedNode) -> Node:

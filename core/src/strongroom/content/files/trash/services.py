@@ -39,6 +39,7 @@ class TrashServices(ServiceGroup):
             self._tenants.tenants.quota,
             self._nodes.guard,
             self._nodes.removals,
+            self._nodes.file_erasers,
         )
 
     def register_prune_steps(self) -> Iterable[PruneStep]:
