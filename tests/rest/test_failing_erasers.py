@@ -150,6 +150,8 @@ def test_a_tenant_stays_until_it_is_erased_and_keeps_no_other(place: Place) -> N
         other.rpartition("/")[2],
     }
     assert (place.count(nodes), place.count(links), place.count(tenants)) == (0, 0, 2)
+    files = {node for call in place.calls if isinstance(call, tuple) for node in call[1]}
+    assert {shared.outside, shared.folder, shared.picture} <= files
     place.fails.clear()
     assert place.prune()[0]["deleted tenants"] == 2
     assert place.count(tenants) == 0
