@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from strongroom.plugin_api.host import Clock
 from strongroom_simulators.wechat import (
     MINI_PROGRAM,
     WEBSITE,
@@ -43,6 +44,10 @@ class WeChat:
     def phone_code(self, app: str, person: str) -> str:
         """Let a person give a mini program the phone number; return the code."""
         return self.platform.give_phone_number(self.apps[app].appid, person)
+
+    def follow(self, clock: Clock) -> None:
+        """Set the platform's clock to the time of a server."""
+        self.platform.clock.advance(clock.now() / 1000 - self.platform.clock())
 
     def join_account(self, *apps: str) -> None:
         """Put apps into the one open-platform account, so that their people have a unionid."""

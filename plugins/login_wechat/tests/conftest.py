@@ -1,6 +1,7 @@
 """A simulated platform on a real port, and the plugin configured to talk to it."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import SimpleNamespace
 from typing import cast
 from urllib.parse import parse_qs, urlsplit
@@ -11,8 +12,8 @@ import requests
 from strongroom.plugin_api.login import Client, Credential, LoginAttempt, VerificationCode
 from strongroom.plugin_api.web import HostAPI
 from strongroom_login_oauth.memory import MemoryValues
+from strongroom_login_wechat import method
 from strongroom_login_wechat.api import WeChatApi
-from strongroom_login_wechat.apps import make_apps
 from strongroom_login_wechat.method import WeChatLogin
 from strongroom_login_wechat.mini_program import MiniProgram
 from strongroom_login_wechat.options import WeChatApp, WeChatOptions
@@ -116,31 +117,14 @@ def client(options: WeChatOptions, pauses: list[float]) -> Iterator[WeChatApi]:
 
 
 @pytest.fixture
-def site(
-    options: WeChatOptions, client: WeChatApi, vendor_clock: AdjustableClock, host: HostAPI
-) -> Website:
-    app = make_apps(options, client, clock=vendor_clock, host=lambda: host)["site"]
-    assert isinstance(app, Website)
-    return app
-
-
-@pytest.fixture
-def mini(
-    options: WeChatOptions, client: WeChatApi, vendor_clock: AdjustableClock, host: HostAPI
-) -> MiniProgram:
-    app = make_apps(options, client, clock=vendor_clock, host=lambda: host)["mini"]
-    assert isinstance(app, MiniProgram)
-    return app
-
-
-@pytest.fixture
 def make_login(
-    vendor_clock: AdjustableClock, pauses: list[float], host: HostAPI
+    monkeypatch: pytest.MonkeyPatch, pauses: list[float], host: HostAPI
 ) -> Iterator[Callable[[WeChatOptions], WeChatLogin]]:
     made: list[WeChatLogin] = []
+    monkeypatch.setattr(method, "WeChatApi", partial(WeChatApi, sleep=pauses.append))
 
     def make(options: WeChatOptions) -> WeChatLogin:
-        made.append(WeChatLogin(options, NoProofs(), clock=vendor_clock, sleep=pauses.append))
+        made.append(WeChatLogin(options, NoProofs()))
         made[-1].attach(host)
         return made[-1]
 
@@ -152,6 +136,20 @@ def make_login(
 @pytest.fixture
 def login(make_login: Callable[[WeChatOptions], WeChatLogin], options: WeChatOptions) -> WeChatLogin:
     return make_login(options)
+
+
+@pytest.fixture
+def site(login: WeChatLogin) -> Website:
+    app = login.providers["site"]
+    assert isinstance(app, Website)
+    return app
+
+
+@pytest.fixture
+def mini(login: WeChatLogin) -> MiniProgram:
+    app = login.providers["mini"]
+    assert isinstance(app, MiniProgram)
+    return app
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """What the contracts of platforms need to know of WeChat, for both kinds of app."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from tests.support.platform_contacts import NEVER
@@ -8,6 +9,7 @@ from tests.support.wechat import APPS, WeChat, app_options
 
 from strongroom.plugin_api.login import Credential
 from strongroom.testing.server import LiveServer, Reply
+from strongroom_login_oauth.provider import Answer, Provider
 from strongroom_login_oauth.testing import (
     MAIN,
     TRUSTING,
@@ -18,10 +20,32 @@ from strongroom_login_oauth.testing import (
     make_mobile,
 )
 from strongroom_login_oauth.testing.rest_client import RestClient
+from strongroom_login_wechat.app import OPENID, UNIONID
 from strongroom_login_wechat.method import WeChatLogin
 from strongroom_simulators.wechat import Person
 
 PERSON = "lin"
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What an app has verified about a person."""
+
+    openid: str
+    unionid: str | None
+    mobile: str | None
+    nickname: str | None
+
+
+def identify(app: Provider, code: str, **parameters: str) -> Verified:
+    """Let an app redeem a code."""
+    identity = app.identify(Answer(code, parameters=parameters))
+    contacts = (contact.credential for contact in identity.contacts)
+    ids = {
+        item.kind: item.value.rpartition(":")[2]
+        for item in (identity.credential, *identity.also, *contacts)
+    }
+    return Verified(ids[OPENID], ids.get(UNIONID), ids.get("mobile"), identity.display_name)
 
 
 class WebsiteHarness(PlatformHarness):
@@ -45,7 +69,7 @@ class WebsiteHarness(PlatformHarness):
         return {"app": "site", "code": self._wechat.code("site", PERSON)}
 
     def begin_login(self, server: LiveServer) -> Callable[[], Reply]:
-        client = RestClient(server, "wechat")
+        client = RestClient(server, WeChatLogin)
         reply = client.post("/api/v1/wechat-qr-codes", {"app": "site"})
         assert reply.status == 201, reply.text
         answer = {"state": reply.json()["state"], "code": self._wechat.code("site", PERSON)}
@@ -59,7 +83,7 @@ class MiniProgramHarness(WebsiteHarness):
         return {"app": "mini", **self._codes()}
 
     def begin_login(self, server: LiveServer) -> Callable[[], Reply]:
-        client, body = RestClient(server, "wechat"), self._codes()
+        client, body = RestClient(server, WeChatLogin), self._codes()
         return lambda: client.post("/api/v1/miniProgram-authorization", body)
 
     def _codes(self) -> dict[str, str]:

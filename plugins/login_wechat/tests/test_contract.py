@@ -10,7 +10,7 @@ from strongroom.plugin_api.web import HostAPI
 from strongroom.testing.login import CLIENT, LoginMethodContract, MakeMethod
 from strongroom_login_wechat.method import WeChatLogin
 from strongroom_login_wechat.options import WeChatOptions
-from strongroom_simulators.wechat import AdjustableClock, Platform, PlatformApp
+from strongroom_simulators.wechat import Platform, PlatformApp
 
 APP = "an-app-of-this-test"
 
@@ -27,15 +27,13 @@ class WeChatContract(LoginMethodContract):
         return known
 
     @pytest.fixture
-    def make_method(
-        self, options: WeChatOptions, vendor_clock: AdjustableClock, host: HostAPI
-    ) -> Iterator[MakeMethod]:
+    def make_method(self, options: WeChatOptions, host: HostAPI) -> Iterator[MakeMethod]:
         # A name that stands in no traceback by chance: the contract takes all of a proof for secret.
         renamed = replace(options, apps={APP: options.apps[self.app]})
         made: list[WeChatLogin] = []
 
         def make(proofs: Proofs) -> WeChatLogin:
-            made.append(WeChatLogin(renamed, proofs, clock=vendor_clock))
+            made.append(WeChatLogin(renamed, proofs))
             made[-1].attach(host)
             return made[-1]
 

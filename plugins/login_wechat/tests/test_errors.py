@@ -12,7 +12,7 @@ from strongroom_login_oauth.errors import (
     TokenRefused,
 )
 from strongroom_login_wechat.api import WeChatApi
-from strongroom_login_wechat.errors import PersonBlocked, RefreshTokenRefused, kinds
+from strongroom_login_wechat.errors import PersonBlocked, kinds
 from strongroom_simulators.wechat import Platform
 
 
@@ -26,8 +26,6 @@ from strongroom_simulators.wechat import Platform
         (40001, TokenRefused),
         (40014, TokenRefused),
         (42001, TokenRefused),
-        (40030, RefreshTokenRefused),
-        (42002, RefreshTokenRefused),
         (40013, Misconfigured),
         (40125, Misconfigured),
         (-1, ProviderUnavailable),

@@ -13,7 +13,7 @@ from strongroom.plugin_api.login import (
     LoginRejected,
     LoginUnavailable,
 )
-from strongroom_login_wechat.method import WeChatLogin, of_others
+from strongroom_login_wechat.method import WeChatLogin
 from strongroom_login_wechat.options import WeChatOptions
 from strongroom_simulators.wechat import Platform, PlatformApp
 
@@ -148,7 +148,7 @@ def test_the_operators_fault_is_said_in_one_line_that_names_the_section(
         login.authenticate(attempt(app="site", code="a-code"))
     assert raised.value.misconfigured
     assert str(raised.value) == (
-        "WeChat refuses the appid or secret of [login.wechat.apps.site]: "
+        "WeChat refuses [login.wechat.apps.site]: "
         f"/sns/oauth2/access_token returned errcode {errcode}: wrong secret ***"
     )
 
@@ -164,14 +164,14 @@ def test_an_unavailable_platform_has_a_retry_after(
     assert raised.value.retry_after == seconds
 
 
-def test_two_openids_of_one_app_are_two_people() -> None:
+def test_two_openids_of_one_app_are_two_people(login: WeChatLogin) -> None:
     lin, wei = Credential("wechat", "wx1:lin"), Credential("wechat", "wx1:wei")
     elsewhere, mail = Credential("wechat", "wx2:lin"), Credential("email", "lin@example.org")
-    assert set(of_others([lin, wei, elsewhere, mail])) == {lin, wei, elsewhere}
-    assert not of_others([lin, elsewhere, mail])
+    assert set(login.replaced([lin, wei, elsewhere, mail])) == {lin, wei, elsewhere}
+    assert not login.replaced([lin, elsewhere, mail])
 
 
-def test_two_unionids_of_one_account_are_two_people() -> None:
+def test_two_unionids_of_one_account_are_two_people(login: WeChatLogin) -> None:
     lin, wei = Credential("wechat_union", "main:lin"), Credential("wechat_union", "main:wei")
-    assert set(of_others([lin, wei])) == {lin, wei}
-    assert not of_others([lin, Credential("wechat_union", "other:lin")])
+    assert set(login.replaced([lin, wei])) == {lin, wei}
+    assert not login.replaced([lin, Credential("wechat_union", "other:lin")])

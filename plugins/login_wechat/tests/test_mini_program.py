@@ -10,13 +10,15 @@ from strongroom_simulators.wechat import AdjustableClock, Platform, PlatformApp
 from strongroom_simulators.wechat.codes import LOGIN
 from strongroom_simulators.wechat.user_data import encrypt
 
+from .harness import identify
+
 PHONE_PATH = "/wxa/business/getuserphonenumber"
 
 
 def test_a_login_code_identifies_the_person(
     mini: MiniProgram, vendor: Platform, mini_app: PlatformApp
 ) -> None:
-    identity = mini.identify({"code": vendor.log_in(mini.appid, "lin")})
+    identity = identify(mini, vendor.log_in(mini.appid, "lin"))
     lin = vendor.people["lin"]
     assert identity.openid == mini_app.openid(lin)
     assert identity.unionid == mini_app.unionid(lin)
@@ -27,15 +29,15 @@ def test_a_login_code_identifies_the_person(
 def test_a_person_is_the_same_by_unionid_in_both_kinds_of_app(
     vendor: Platform, site_app: PlatformApp, mini_app: PlatformApp, mini: MiniProgram
 ) -> None:
-    session = mini.exchange(vendor.log_in(mini.appid, "lin"))
+    session = identify(mini, vendor.log_in(mini.appid, "lin"))
     assert session.unionid == site_app.unionid(vendor.people["lin"])
 
 
 def test_a_login_code_is_used_once(mini: MiniProgram, vendor: Platform) -> None:
     code = vendor.log_in(mini.appid, "lin")
-    mini.exchange(code)
+    identify(mini, code)
     with pytest.raises(CodeInvalid):
-        mini.exchange(code)
+        identify(mini, code)
 
 
 @pytest.mark.parametrize(("age", "accepted"), [(299, True), (300, False)])
@@ -45,34 +47,34 @@ def test_a_login_code_lasts_five_minutes(
     code = vendor.log_in(mini.appid, "lin")
     vendor_clock.advance(age)
     if accepted:
-        assert mini.exchange(code).openid
+        assert identify(mini, code).openid
     else:
         with pytest.raises(CodeInvalid):
-            mini.exchange(code)
+            identify(mini, code)
 
 
 @pytest.mark.parametrize("code", ["", "made-up"])
 def test_an_unknown_login_code_is_invalid(code: str, mini: MiniProgram) -> None:
     with pytest.raises(CodeInvalid):
-        mini.exchange(code)
+        identify(mini, code)
 
 
 def test_a_risky_person_is_blocked(mini: MiniProgram, vendor: Platform) -> None:
     vendor.failures.plan("/sns/jscode2session", 40226)
     with pytest.raises(PersonBlocked):
-        mini.exchange(vendor.log_in(mini.appid, "lin"))
+        identify(mini, vendor.log_in(mini.appid, "lin"))
 
 
 def test_a_person_logs_in_a_hundred_times_a_minute_at_most(
     mini: MiniProgram, vendor: Platform, vendor_clock: AdjustableClock
 ) -> None:
     for _ in range(100):
-        mini.exchange(vendor.log_in(mini.appid, "lin"))
+        identify(mini, vendor.log_in(mini.appid, "lin"))
     with pytest.raises(ProviderUnavailable, match="45011"):
-        mini.exchange(vendor.log_in(mini.appid, "lin"))
-    mini.exchange(vendor.log_in(mini.appid, "wei"))
+        identify(mini, vendor.log_in(mini.appid, "lin"))
+    identify(mini, vendor.log_in(mini.appid, "wei"))
     vendor_clock.advance(60)
-    mini.exchange(vendor.log_in(mini.appid, "lin"))
+    identify(mini, vendor.log_in(mini.appid, "lin"))
 
 
 @pytest.mark.parametrize(("person", "number"), [("lin", "+8613800000001"), ("ada", "+447400123456")])
@@ -81,7 +83,7 @@ def test_a_phone_code_gives_the_verified_number_in_e164(
 ) -> None:
     code = vendor.log_in(mini.appid, person)
     phone_code = vendor.give_phone_number(mini.appid, person)
-    assert mini.identify({"code": code, "phoneCode": phone_code}).mobile == number
+    assert identify(mini, code, phoneCode=phone_code).mobile == number
 
 
 def test_a_phone_code_is_used_once(mini: MiniProgram, vendor: Platform) -> None:
@@ -111,7 +113,7 @@ def test_a_wrong_phone_code_spoils_the_login(
 ) -> None:
     code = vendor.log_in(mini.appid, "lin")
     with pytest.raises(PhoneCodeInvalid):
-        mini.identify({"code": code, "phoneCode": phone_code})
+        identify(mini, code, phoneCode=phone_code)
 
 
 @pytest.mark.parametrize(
@@ -145,14 +147,14 @@ def test_a_country_code_may_be_a_text(mini: MiniProgram, vendor: Platform) -> No
 def test_encrypted_data_gives_a_nickname(mini: MiniProgram, vendor: Platform) -> None:
     code = vendor.log_in(mini.appid, "wei")
     data = vendor.give_user_data(mini.appid, "wei")
-    assert mini.identify({"code": code, **_encrypted(data)}).nickname == "魏晨 🌅"
+    assert identify(mini, code, **_encrypted(data)).nickname == "魏晨 🌅"
 
 
 def test_signed_data_gives_a_nickname(mini: MiniProgram, vendor: Platform) -> None:
     code = vendor.log_in(mini.appid, "wei")
     data = vendor.give_user_data(mini.appid, "wei")
     signed = {"rawData": data["rawData"], "signature": data["signature"]}
-    assert mini.identify({"code": code, **signed}).nickname == "魏晨 🌅"
+    assert identify(mini, code, **signed).nickname == "魏晨 🌅"
 
 
 def test_no_unionid_is_taken_from_encrypted_data(
@@ -166,7 +168,7 @@ def test_no_unionid_is_taken_from_encrypted_data(
         "watermark": {"appid": mini.appid, "timestamp": int(vendor_clock())},
     }
     data = encrypt(claimed, vendor.session_key(mini.appid, "lin"))
-    assert mini.identify({"code": code, **data}).unionid is None
+    assert identify(mini, code, **data).unionid is None
 
 
 def test_data_of_an_older_session_is_refused(mini: MiniProgram, vendor: Platform) -> None:
@@ -174,7 +176,7 @@ def test_data_of_an_older_session_is_refused(mini: MiniProgram, vendor: Platform
     data = vendor.give_user_data(mini.appid, "lin")
     code = vendor.log_in(mini.appid, "lin")
     with pytest.raises(DataInvalid):
-        mini.identify({"code": code, **_encrypted(data)})
+        identify(mini, code, **_encrypted(data))
 
 
 def test_data_of_another_person_is_refused(
@@ -187,7 +189,7 @@ def test_data_of_another_person_is_refused(
     }
     data = encrypt(of_wei, vendor.session_key(mini.appid, "lin"))
     with pytest.raises(DataInvalid, match="another person"):
-        mini.identify({"code": code, **data})
+        identify(mini, code, **data)
 
 
 def test_data_older_than_allowed_is_refused(
@@ -198,7 +200,7 @@ def test_data_older_than_allowed_is_refused(
     vendor_clock.advance(301)
     code = vendor.codes.issue(LOGIN, mini_app, vendor.people["lin"])
     with pytest.raises(DataInvalid, match="timestamp"):
-        mini.identify({"code": code, **_encrypted(data)})
+        identify(mini, code, **_encrypted(data))
 
 
 @pytest.mark.parametrize("raw_data", ["[]", "null", "{", "[" * 100_000])
@@ -208,7 +210,7 @@ def test_signed_data_that_is_no_object_is_refused(
     code = vendor.log_in(mini.appid, "lin")
     signature = sign(raw_data, vendor.session_key(mini.appid, "lin"))
     with pytest.raises(DataInvalid):
-        mini.identify({"code": code, "rawData": raw_data, "signature": signature})
+        identify(mini, code, rawData=raw_data, signature=signature)
 
 
 @pytest.mark.parametrize("missing", ["iv", "signature"])
@@ -219,7 +221,7 @@ def test_data_without_its_companion_is_refused(
     data = vendor.give_user_data(mini.appid, "lin")
     alone = "encryptedData" if missing == "iv" else "rawData"
     with pytest.raises(DataInvalid):
-        mini.identify({"code": code, alone: data[alone]})
+        identify(mini, code, **{alone: data[alone]})
 
 
 def test_a_secret_that_the_platform_does_not_know_is_the_operators_fault(
@@ -227,7 +229,7 @@ def test_a_secret_that_the_platform_does_not_know_is_the_operators_fault(
 ) -> None:
     mini_app.secret = "changed at the platform"
     with pytest.raises(Misconfigured):
-        mini.exchange(vendor.log_in(mini.appid, "lin"))
+        identify(mini, vendor.log_in(mini.appid, "lin"))
 
 
 def _encrypted(data: dict[str, str]) -> dict[str, str]:

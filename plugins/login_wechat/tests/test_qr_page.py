@@ -8,8 +8,11 @@ from urllib.parse import urlencode, urljoin
 import pytest
 import requests
 
+from strongroom_login_oauth.provider import Start
 from strongroom_login_wechat.website import Website
 from strongroom_simulators.wechat import Platform, PlatformApp, Simulator
+
+from .harness import identify
 
 Decide = Callable[..., dict[str, list[str]]]
 
@@ -30,7 +33,7 @@ def _get(simulator: Simulator, parameters: dict[str, str]) -> requests.Response:
 
 
 def test_the_page_lets_one_choose_who_scans(site: Website) -> None:
-    page = requests.get(site.authorize_url("s1"), timeout=30)
+    page = requests.get(site.authorize_url(Start("s1", site.redirect_uri)), timeout=30)
     assert page.status_code == 200
     assert re.findall(r'type="radio" name="person" value="(\w+)"', page.text) == ["lin", "wei", "ada"]
     assert re.findall(r'<button name="decision" value="(\w+)"', page.text) == ["confirm", "deny"]
@@ -38,17 +41,17 @@ def test_the_page_lets_one_choose_who_scans(site: Website) -> None:
 
 
 def test_the_pages_form_leads_back_with_code_and_state(site: Website, decide: Decide) -> None:
-    url = site.authorize_url("a state & more", language="cn")
+    url = site.authorize_url(Start("a state & more", site.redirect_uri, language="zh"))
     form = re.search(r'<form method="post" action="([^"]+)"', requests.get(url, timeout=30).text)
     assert form is not None
     sent_back = decide(urljoin(url, unescape(form[1])), person="wei", decision="confirm")
     assert sent_back["state"] == ["a state & more"]
     assert sent_back["to"] == ["a b"]
-    assert site.identify({"code": sent_back["code"][0]}).nickname == "魏晨 🌅"
+    assert identify(site, sent_back["code"][0]).nickname == "魏晨 🌅"
 
 
 def test_the_page_loads_nothing_from_elsewhere(site: Website) -> None:
-    page = requests.get(site.authorize_url("s1"), timeout=30).text
+    page = requests.get(site.authorize_url(Start("s1", site.redirect_uri)), timeout=30).text
     assert not re.findall(r'(?:src|href)="|url\(|@import', page)
 
 

@@ -1,7 +1,6 @@
 """Any order of scans, logins, waiting and replays: one person, one identity, one use."""
 
 from dataclasses import dataclass
-from typing import NoReturn
 
 import pytest
 from hypothesis import settings
@@ -9,8 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, rule
 
 from strongroom_login_oauth.errors import ClientFault, CodeExpired, CodeInvalid, CodeUsed
-from strongroom_login_wechat.api import WeChatApi
-from strongroom_login_wechat.apps import make_apps
+from strongroom_login_wechat.method import WeChatLogin
 from strongroom_login_wechat.options import WeChatApp, WeChatOptions
 from strongroom_simulators.wechat import (
     AdjustableClock,
@@ -19,6 +17,9 @@ from strongroom_simulators.wechat import (
     sample_platform,
     sample_website,
 )
+
+from .conftest import NoProofs
+from .harness import identify
 
 PEOPLE = st.sampled_from(["lin", "wei", "ada"])
 LIFETIMES = {"site": 600, "mini": 300}
@@ -51,13 +52,13 @@ class Sequences(RuleBasedStateMachine):
             },
             api_url=self.simulator.url,
         )
-        self.client = WeChatApi(options)
-        self.apps = make_apps(options, self.client, clock=self.clock, host=_no_host)
+        self.login = WeChatLogin(options, NoProofs())
+        self.apps = self.login.providers
         self.openids: dict[tuple[str, str], str] = {}
         self.unionids: dict[str, str] = {}
 
     def teardown(self) -> None:
-        self.client.close()
+        self.login.close()
         self.simulator.__exit__(None, None, None)
 
     @rule(target=codes, person=PEOPLE)
@@ -83,9 +84,9 @@ class Sequences(RuleBasedStateMachine):
         fault = self._expected_fault(code)
         if fault:
             with pytest.raises(fault):
-                self.apps[code.app].identify({"code": code.text})
+                identify(self.apps[code.app], code.text)
             return
-        identity = self.apps[code.app].identify({"code": code.text})
+        identity = identify(self.apps[code.app], code.text)
         code.used = True
         assert self.openids.setdefault((code.app, code.person), identity.openid) == identity.openid
         assert len(set(self.openids.values())) == len(self.openids)
@@ -98,7 +99,7 @@ class Sequences(RuleBasedStateMachine):
     def present_to_the_other_app(self, code: IssuedCode) -> None:
         other = {"site": "mini", "mini": "site"}[code.app]
         with pytest.raises(CodeInvalid):
-            self.apps[other].identify({"code": code.text})
+            identify(self.apps[other], code.text)
 
     def _expected_fault(self, code: IssuedCode) -> type[ClientFault] | None:
         expired = self.clock() >= code.expires_at
@@ -107,10 +108,6 @@ class Sequences(RuleBasedStateMachine):
         if code.used:
             return CodeUsed
         return CodeExpired if expired else None
-
-
-def _no_host() -> NoReturn:
-    raise AssertionError("no rule requires the token of an app")
 
 
 Sequences.TestCase.settings = settings(max_examples=80, stateful_step_count=25, deadline=None)

@@ -8,7 +8,7 @@ import requests
 
 from strongroom_login_oauth.answer import Json
 from strongroom_login_oauth.errors import ProviderUnavailable
-from strongroom_login_oauth.options import OAuthOptions, require_private
+from strongroom_login_oauth.options import PlatformOptions, require_private
 from strongroom_login_oauth.redaction import redact_request_log, without_secrets
 from strongroom_login_oauth.transport import MAX_ANSWER, BoundedAdapter, BoundedSession
 
@@ -46,7 +46,7 @@ class JsonClient:
         redact_request_log()
 
     @classmethod
-    def of(cls, base_url: str, options: OAuthOptions) -> "JsonClient":
+    def of(cls, base_url: str, options: PlatformOptions) -> "JsonClient":
         """Return a client with the time limits of a login method."""
         return cls(base_url, connect_timeout=options.connect_timeout, read_timeout=options.read_timeout)
 

@@ -7,7 +7,7 @@ from strongroom.plugin_api.pages import Connection, LoginLink, LoginRequest
 from strongroom.plugin_api.web import HostAPI
 from strongroom_login_oauth.method import OAuthLogin
 from strongroom_login_oauth.provider import Provider
-from strongroom_login_oauth.routes import begin_path, connection_name, link_name, request_path
+from strongroom_login_oauth.routes import begin_path, connection_name, link_name
 from strongroom_login_oauth.schemas import BIND
 
 _LABELS = {"en": "Log in with {}", "zh": "{}登录"}
@@ -18,10 +18,11 @@ def login_links(host: HostAPI, kind: type[OAuthLogin[Any]]) -> list[LoginLink]:
     login = host.extension(kind)
     if login is None:
         return []
-    return [_link(login, name, provider) for name, provider in login.providers.items()]
+    return [login_link(login, name, provider) for name, provider in login.providers.items()]
 
 
-def _link(login: OAuthLogin[Any], name: str, provider: Provider) -> LoginLink:
+def login_link(login: OAuthLogin[Any], name: str, provider: Provider) -> LoginLink:
+    """Return the button of a provider."""
     labels = {
         language: text.format(provider.labels.get(language, provider.labels["en"]))
         for language, text in _LABELS.items()
@@ -38,12 +39,12 @@ def _link(login: OAuthLogin[Any], name: str, provider: Provider) -> LoginLink:
         platform=provider.labels,
         shows_qr_code=provider.shows_qr_code,
         own_app=provider.own_app,
-        request=LoginRequest(request_path(login.name), {login.selector: name}),
+        request=LoginRequest(login.request_path(), {login.selector: name}),
     )
 
 
 def _connection(login: OAuthLogin[Any], name: str, provider: Provider) -> Connection:
-    path, prefix = f"/api/v1/users/me/{login.name}-ids", login.prefix_of(name)
+    path, prefix = login.ids_path(), login.prefix_of(name)
     return Connection(
         connection_name(login, name),
         provider.labels if prefix else login.platform_labels,

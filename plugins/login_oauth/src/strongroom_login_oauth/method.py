@@ -26,20 +26,20 @@ from strongroom_login_oauth.errors import (
     kinds,
     unknown_kind,
 )
-from strongroom_login_oauth.options import OAuthOptions
+from strongroom_login_oauth.options import PlatformOptions
 from strongroom_login_oauth.provider import Answer, Identity, Provider
 from strongroom_login_oauth.tickets import Outcome, Tickets
 
-OAuthOptionsT = TypeVar("OAuthOptionsT", bound=OAuthOptions)
+OptionsT = TypeVar("OptionsT", bound=PlatformOptions)
 
 OPERATOR_PAUSE: Final = 60
 """``Retry-After`` in seconds while the configuration is wrong."""
 
 
-class OAuthLogin(LoginMethod[OAuthOptionsT]):
+class OAuthLogin(LoginMethod[OptionsT]):
     """Handles attempts that name the method. A plugin derives from it.
 
-    The proof is what :func:`proof_of` returns.
+    The proof is what :func:`proof_of` returns, unless :meth:`read_answer` is overridden.
     """
 
     platform: ClassVar[str]
@@ -62,7 +62,7 @@ class OAuthLogin(LoginMethod[OAuthOptionsT]):
 
     code_recipients = frozenset()
 
-    def __init__(self, options: OAuthOptionsT, proofs: Proofs) -> None:
+    def __init__(self, options: OptionsT, proofs: Proofs) -> None:
         super().__init__(options, proofs)
         self.providers = dict(self.make_providers())
         self._host: HostAPI | None = None
@@ -87,12 +87,22 @@ class OAuthLogin(LoginMethod[OAuthOptionsT]):
         """The results of redirects that wait for the person's own proof."""
         return Tickets(self.host)
 
+    @classmethod
+    def request_path(cls) -> str:
+        """Return the path by which clients of the REST API begin a login or a binding."""
+        return f"/api/v1/{cls.name}-authorization-requests"
+
+    @classmethod
+    def ids_path(cls, user: str = "me") -> str:
+        """Return the path of a user's accounts at the platform."""
+        return f"/api/v1/users/{user}/{cls.name}-ids"
+
     @abstractmethod
     def make_providers(self) -> Mapping[str, Provider]:
         """Return the configured providers by name. Called once, and must send no request."""
 
     @classmethod
-    def registers(cls, options: OAuthOptionsT) -> bool:
+    def registers(cls, options: OptionsT) -> bool:
         """Return whether the first login of an unknown person creates a user."""
         return options.register
 
@@ -137,6 +147,18 @@ class OAuthLogin(LoginMethod[OAuthOptionsT]):
         if "ticket" in attempt.proof:
             return self._of_ticket(attempt.proof["ticket"])
         return self.verified(provider, self._identify(name, provider, attempt.proof))
+
+    def read_answer(self, proof: Mapping[str, str]) -> Answer:
+        """Return the answer of the provider in a proof.
+
+        Raises:
+            AccessDenied: the redirect has no code.
+        """
+        parameters = cast("dict[str, Any]", json.loads(proof.get("parameters", "{}")))
+        if not proof.get("code"):
+            raise AccessDenied("the redirect has no code")
+        members = {name: proof.get(name, "") for name in STATE_MEMBERS}
+        return Answer(proof["code"], **members, parameters=parameters)
 
     def outcome(self, proof: Mapping[str, str]) -> Outcome:
         """Return the credential of a proof, or the refusal or failure of it."""
@@ -192,7 +214,7 @@ class OAuthLogin(LoginMethod[OAuthOptionsT]):
 
     def _identify(self, name: str, provider: Provider, proof: Mapping[str, str]) -> Identity:
         try:
-            return provider.identify(_answer_of(proof))
+            return provider.identify(self.read_answer(proof))
         except ClientFault as fault:
             kind = kind_of(type(fault), self.name, self.platform)
             raise LoginRejected(str(fault) or kind.message, code=kind.code) from fault
@@ -225,14 +247,3 @@ def proof_of(selector: str, state: Mapping[str, str], redirect: Mapping[str, str
 
 STATE_MEMBERS: Final = ("redirect_uri", "nonce", "code_verifier")
 """What the state keeps on the server for a login, in addition to the name of the provider."""
-
-
-def _answer_of(proof: Mapping[str, str]) -> Answer:
-    parameters = cast("dict[str, Any]", json.loads(proof.get("parameters", "{}")))
-    if not proof.get("code"):
-        raise AccessDenied("the redirect has no code")
-    return Answer(
-        proof["code"],
-        **{name: proof.get(name, "") for name in STATE_MEMBERS},
-        parameters=parameters,
-    )

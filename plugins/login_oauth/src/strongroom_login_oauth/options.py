@@ -17,20 +17,26 @@ _PRIVATE_SCHEME = re.compile(r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:/[!-\[\]-~]{0,20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OAuthOptions:
+class PlatformOptions:
     """The keys of every section ``[login.NAME]``. Derived classes need ``kw_only=True``, too."""
 
     register: bool = option(True, help="Whether the first login of an unknown person creates a user.")
+    connect_timeout: float = option(3.0, minimum=0.1, maximum=60, help="Connection timeout in seconds.")
+    read_timeout: float = option(
+        8.0, minimum=0.1, maximum=60, help="Time for a complete answer, in seconds."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OAuthOptions(PlatformOptions):
+    """The keys of the sections of methods with the routes of this library."""
+
     return_origins: tuple[str, ...] = option(
         (), help="Origins of front ends to which logins of the REST API may return."
     )
     app_redirects: tuple[str, ...] = option(
         (),
         help="Redirect URIs of native apps: a private-use scheme, or loopback without a port.",
-    )
-    connect_timeout: float = option(3.0, minimum=0.1, maximum=60, help="Connection timeout in seconds.")
-    read_timeout: float = option(
-        8.0, minimum=0.1, maximum=60, help="Time for a complete answer, in seconds."
     )
     on_leave: str = option(
         SUSPEND,

@@ -25,8 +25,8 @@ class Start:
 
     state: str
     redirect_uri: str
-    nonce: str
-    code_challenge: str
+    nonce: str = ""
+    code_challenge: str = ""
     language: str | None = None
     user_agent: str = ""
 
@@ -45,9 +45,9 @@ class Answer:
     """
 
     code: str = field(repr=False)
-    redirect_uri: str
-    nonce: str = field(repr=False)
-    code_verifier: str = field(repr=False)
+    redirect_uri: str = ""
+    nonce: str = field(default="", repr=False)
+    code_verifier: str = field(default="", repr=False)
     parameters: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 

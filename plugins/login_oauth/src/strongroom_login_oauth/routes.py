@@ -41,6 +41,7 @@ from strongroom_login_oauth.schemas import BIND, LOGIN, Schemas
 logger = logging.getLogger(__name__)
 
 ViewT = TypeVar("ViewT", bound=Callable[..., Any])
+ProviderT = TypeVar("ProviderT", bound=Provider)
 Json = dict[str, Any]
 
 BROWSER: Final = "browser"
@@ -58,13 +59,14 @@ _HANDED_OVER: Json = {
         }
     },
 }
-_CODE_PARAMETER: Json = {
+CODE_PARAMETER: Final[Json] = {
     "name": "X-Verification-Code",
     "in": "header",
     "required": True,
     "schema": {"type": "string", "pattern": r"^\s*[^.]+\..+$"},
     "description": "`{id}.{code}` of a code sent to a bound address or number",
 }
+"""The header with the code that removes an account."""
 
 
 def blueprints(host: HostAPI, kind: type[OAuthLogin[Any]]) -> list[Blueprint]:
@@ -79,11 +81,6 @@ def blueprints(host: HostAPI, kind: type[OAuthLogin[Any]]) -> list[Blueprint]:
 def begin_path(login: OAuthLogin[Any], name: str, **query: str) -> str:
     """Return the path that leads a browser to a provider and back, without the base path."""
     return f"/api/v1/{login.name}-authorizations/begin?{urlencode({login.selector: name, **query})}"
-
-
-def request_path(method: str) -> str:
-    """Return the path by which clients of the REST API begin a login or a binding."""
-    return f"/api/v1/{method}-authorization-requests"
 
 
 def link_name(login: OAuthLogin[Any], name: str) -> str:
@@ -152,7 +149,7 @@ class Routes:
 
         @self.blueprint.operation(
             "POST",
-            request_path(self._name),
+            self._login.request_path(),
             access=Access.OPTIONAL,
             body=self._schemas.request,
             returns=self._schemas.url,
@@ -193,7 +190,7 @@ class Routes:
             return self._host.logins.log_in(self._name, self._proof(data, body))
 
     def _add_bindings(self) -> None:
-        path = f"/api/v1/users/<user_id>/{self._name}-ids"
+        path = self._login.ids_path("<user_id>")
 
         @self.blueprint.operation(
             "POST",
@@ -213,15 +210,7 @@ class Routes:
         )
         def bind(user_id: str, body: Json) -> Any:
             data = self._host.logins.consume_state(body["state"], self._purpose(BIND), for_user=True)
-            held = body.get("heldCode")
-            return self._host.logins.bind(
-                user_id,
-                self._name,
-                self._proof(data, body),
-                replaced=self._login.replaced,
-                held_code=VerificationCode(**held) if held else None,
-                current_password=body.get("currentPassword"),
-            )
+            return bind_account(self._host, self._login, user_id, self._proof(data, body), body)
 
         @self.blueprint.operation(
             "DELETE",
@@ -231,7 +220,7 @@ class Routes:
             query=self._schemas.unbind,
             returns=self._host.done_schema,
             errors=(*self._host.unbind_errors, self._unknown),
-            document={"parameters": [_CODE_PARAMETER]},
+            document={"parameters": [CODE_PARAMETER]},
         )
         @self._named(
             f"unbind_{self._name}_ids",
@@ -462,14 +451,45 @@ class Routes:
         return f"{self._name.replace('_', '')}{purpose}"
 
     def _choose(self, name: str | None) -> tuple[str, Provider]:
-        """Return the name and the provider for ``name``, or of the only one if it is ``None``."""
-        providers = self._login.providers
-        chosen = next(iter(providers)) if name is None and len(providers) == 1 else name
-        if chosen is None or chosen not in providers:
-            message = f"Must be one of: {', '.join(sorted(providers)) or 'there is none'}."
-            details = [FieldError(self._login.selector, "unknown", message)]
-            raise ApiError(self._unknown, details=details)
-        return chosen, providers[chosen]
+        return choose(self._login, self._login.providers, name)
+
+
+def choose(
+    login: OAuthLogin[Any], providers: Mapping[str, ProviderT], name: str | None
+) -> tuple[str, ProviderT]:
+    """Return the name and the provider for ``name``, or of the only one if it is ``None``.
+
+    Args:
+        providers: the providers of the login method that can be chosen.
+
+    Raises:
+        ApiError: there is no such provider.
+    """
+    chosen = next(iter(providers)) if name is None and len(providers) == 1 else name
+    if chosen is None or chosen not in providers:
+        message = f"Must be one of: {', '.join(sorted(providers)) or 'there is none'}."
+        details = [FieldError(login.selector, "unknown", message)]
+        raise ApiError(unknown_kind(login.name, login.selector), details=details)
+    return chosen, providers[chosen]
+
+
+def bind_account(
+    host: HostAPI, login: OAuthLogin[Any], user_id: str, proof: Mapping[str, str], body: Json
+) -> Any:
+    """Bind the account of a proof to the caller.
+
+    Args:
+        body: has the caller's own proof: ``heldCode`` or ``currentPassword``.
+    """
+    held = body.get("heldCode")
+    return host.logins.bind(
+        user_id,
+        login.name,
+        proof,
+        replaced=login.replaced,
+        held_code=VerificationCode(**held) if held else None,
+        current_password=body.get("currentPassword"),
+    )
 
 
 def _not_stored(response: Any) -> Response:

@@ -22,11 +22,7 @@ class WeChatApi:
     """Calls the interfaces, and repeats requests that the platform is too busy for. Thread-safe."""
 
     def __init__(self, options: WeChatOptions, *, sleep: Callable[[float], object] = time.sleep) -> None:
-        self._client = JsonClient(
-            options.api_url,
-            connect_timeout=options.connect_timeout,
-            read_timeout=options.read_timeout,
-        )
+        self._client = JsonClient.of(options.api_url, options)
         self._attempts = options.attempts
         self._sleep = sleep
 

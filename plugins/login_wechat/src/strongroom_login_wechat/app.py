@@ -1,44 +1,51 @@
-"""Base class of the two kinds of app, which identify a person."""
+"""What all kinds of app have in common."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Final
 
+from strongroom.plugin_api.login import Contact, Credential
+from strongroom_login_oauth.provider import Identity, Provider
+from strongroom_login_wechat.api import WeChatApi
+from strongroom_login_wechat.options import WeChatApp
 
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """A person's identity in one app, verified by the platform.
+OPENID: Final = "wechat"
+"""The kind of credentials with the value ``appid:openid``."""
 
-    Args:
-        openid: the person's id, constant in this app and different in every other.
-        unionid: the person's id in all apps of one open-platform account. It may be absent, and
-            appear at a later login.
-        mobile: a number that the platform has verified, in E.164.
-        nickname: the person's display name; it is not an identifier.
-    """
+UNIONID: Final = "wechat_union"
+"""The kind of credentials with the value ``account:unionid``."""
 
-    openid: str
-    unionid: str | None = None
-    mobile: str | None = None
-    nickname: str | None = None
+LABELS: Final = {"en": "WeChat", "zh": "微信"}
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class App(ABC):
-    """An app registered with WeChat. Thread-safe.
+class App(Provider):
+    """An app registered with WeChat."""
 
-    Args:
-        account: the name of the open-platform account within which unionids are constant.
-    """
+    labels = LABELS
+    icon = "wechat.svg"
 
-    appid: str
-    account: str
+    def __init__(self, app: WeChatApp, api: WeChatApi) -> None:
+        self.appid = app.appid
+        self._app = app
+        self._api = api
 
-    @abstractmethod
-    def identify(self, proof: Mapping[str, str]) -> Identity:
-        """Return the identity that a client's proof verifies; redeems the codes in the proof.
+    def identity(
+        self, openid: str, unionid: str | None, nickname: str | None, mobile: str | None = None
+    ) -> Identity:
+        """Return the identity of a person.
 
-        Raises:
-            ClientFault: the proof is invalid.
-            ProviderError: the platform could not verify it.
+        Args:
+            openid: the id of the person in this app.
+            unionid: the id of the person in all apps of an open-platform account. It may appear at a
+                later login.
+            nickname: the display name, which identifies nobody.
+            mobile: a number in E.164, which WeChat has verified by a message to it.
         """
+        union = [Credential(UNIONID, f"{self._app.account}:{unionid}")] if unionid else []
+        number = [Credential("mobile", mobile)] if mobile else []
+        return Identity(
+            Credential(OPENID, f"{self.appid}:{openid}"),
+            also=tuple(union),
+            contacts=tuple(
+                Contact(item, is_proven=True, is_trusted=self._app.trust_mobile) for item in number
+            ),
+            display_name=nickname,
+        )

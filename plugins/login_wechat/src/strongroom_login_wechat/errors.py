@@ -44,10 +44,6 @@ class DataInvalid(ClientFault):
     text = "The data is invalid, expired, or another person's or app's."
 
 
-class RefreshTokenRefused(TokenRefused):
-    """A refresh token is wrong or has expired; the person must log in again."""
-
-
 APP_UNKNOWN: Final = unknown_kind(METHOD, "app")
 
 FAULTS: Final = (CodeInvalid, CodeUsed, CodeExpired, PersonBlocked, PhoneCodeInvalid, DataInvalid)
@@ -66,12 +62,10 @@ _BY_ERRCODE: Final[dict[int, type[ProviderError]]] = {
     40013: Misconfigured,
     40014: TokenRefused,
     40029: CodeInvalid,
-    40030: RefreshTokenRefused,
     40125: Misconfigured,
     40163: CodeUsed,
     40226: PersonBlocked,
     42001: TokenRefused,
-    42002: RefreshTokenRefused,
     42003: CodeExpired,
 }
 

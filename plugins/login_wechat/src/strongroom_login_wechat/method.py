@@ -1,43 +1,21 @@
 """The login method: verifies a person's openid by a code of a WeChat app."""
 
-import time
-from collections.abc import Collection, Iterator, Sequence
-from typing import ClassVar, Final
+from collections.abc import Collection, Mapping, Sequence
 
-from strongroom.plugin_api.login import (
-    Contact,
-    Credential,
-    LoginAttempt,
-    LoginMethod,
-    LoginRejected,
-    LoginUnavailable,
-    Proofs,
-    VerifiedCredential,
-)
-from strongroom.plugin_api.web import HostAPI
-from strongroom_login_oauth.errors import (
-    ClientFault,
-    Misconfigured,
-    ProviderError,
-    ProviderUnavailable,
-    TokenRefused,
-)
-from strongroom_login_oauth.method import OPERATOR_PAUSE
+from strongroom.plugin_api.login import Credential, LoginUnavailable
+from strongroom.plugin_api.web import ErrorKind
+from strongroom_login_oauth.errors import Misconfigured, ProviderError, TokenRefused
+from strongroom_login_oauth.method import OAuthLogin
+from strongroom_login_oauth.provider import Answer
 from strongroom_login_wechat.api import WeChatApi
-from strongroom_login_wechat.app import App, Identity
-from strongroom_login_wechat.apps import make_apps
-from strongroom_login_wechat.errors import APP_UNKNOWN, METHOD, refusal
-from strongroom_login_wechat.options import WeChatOptions
-from strongroom_login_wechat.timing import Clock, Sleep
-
-OPENID: Final = "wechat"
-"""The kind of credentials with the value ``appid:openid``."""
-
-UNIONID: Final = "wechat_union"
-"""The kind of credentials with the value ``account:unionid``."""
+from strongroom_login_wechat.app import LABELS, OPENID, UNIONID, App
+from strongroom_login_wechat.errors import METHOD, PLATFORM, kinds
+from strongroom_login_wechat.mini_program import MiniProgram
+from strongroom_login_wechat.options import OFFICIAL_ACCOUNT, WeChatApp, WeChatOptions
+from strongroom_login_wechat.website import OfficialAccount, Website
 
 
-class WeChatLogin(LoginMethod[WeChatOptions]):
+class WeChatLogin(OAuthLogin[WeChatOptions]):
     """Handles attempts that name the method ``wechat``.
 
     The proof has ``app``, the name of a configured app, and ``code``, which WeChat issued to the
@@ -46,90 +24,56 @@ class WeChatLogin(LoginMethod[WeChatOptions]):
     """
 
     name = METHOD
-    kinds: ClassVar = (OPENID, UNIONID)
-    code_recipients = frozenset()
+    platform = PLATFORM
+    platform_labels = LABELS
+    kinds = (OPENID, UNIONID)
     options_type = WeChatOptions
 
-    def __init__(
-        self,
-        options: WeChatOptions,
-        proofs: Proofs,
-        *,
-        clock: Clock = time.time,
-        sleep: Sleep = time.sleep,
-    ) -> None:
-        super().__init__(options, proofs)
-        self._api = WeChatApi(options, sleep=sleep)
-        self._host: HostAPI | None = None
-        self.apps = make_apps(options, self._api, clock=clock, host=self._server)
+    def make_providers(self) -> Mapping[str, App]:
+        """Return the configured apps by name."""
+        self._api = WeChatApi(self.options)
+        return {name: self._make_app(app) for name, app in self.options.apps.items()}
 
-    def attach(self, host: HostAPI) -> None:
-        """Let mini programs use the server's shared values. Called by the routes."""
-        self._host = host
+    def _make_app(self, app: WeChatApp) -> App:
+        if app.redirect_uri is None:
+            max_age = self.options.data_max_age
+            return MiniProgram(app, self._api, data_max_age=max_age, host=lambda: self.host)
+        kind = OfficialAccount if app.kind == OFFICIAL_ACCOUNT else Website
+        open_url = self.options.open_url
+        return kind(app, self._api, redirect_uri=app.redirect_uri, open_url=open_url)
 
-    def authenticate(self, attempt: LoginAttempt) -> VerifiedCredential | None:
-        """Return the verified credential, or ``None`` if the attempt does not name this method.
+    @classmethod
+    def request_path(cls) -> str:
+        """Return the path by which clients of the REST API get a QR code."""
+        return "/api/v1/wechat-qr-codes"
 
-        Raises:
-            LoginRejected: the attempt names this method, and its proof is invalid.
-            LoginUnavailable: the platform could not verify the proof.
+    @classmethod
+    def ids_path(cls, user: str = "me") -> str:
+        """Return the path of a user's WeChat accounts."""
+        return f"/api/v1/users/{user}/wechatIds"
+
+    @classmethod
+    def error_kinds(cls) -> list[ErrorKind]:
+        """Return the errors that clients may get."""
+        return kinds()
+
+    def read_answer(self, proof: Mapping[str, str]) -> Answer:
+        """Return the codes and the data that a client has sent."""
+        return Answer(proof.get("code", ""), parameters=proof)
+
+    def replaced(self, held: Sequence[Credential]) -> Collection[Credential]:
+        """Return a user's WeChat credentials if they belong to two people, else none.
+
+        The ids of one person in several apps belong together, so all of them end.
         """
-        if attempt.method != self.name:
-            return None
-        name = attempt.proof.get("app", "")
-        app = self.apps.get(name)
-        if app is None:
-            raise LoginRejected(APP_UNKNOWN.message, code=APP_UNKNOWN.code)
-        try:
-            identity = app.identify(attempt.proof)
-        except ClientFault as fault:
-            raise LoginRejected(str(fault), code=refusal(type(fault)).code) from fault
-        except ProviderError as error:
-            raise _unavailable(name, error) from error
-        return VerifiedCredential(
-            Credential(OPENID, f"{app.appid}:{identity.openid}"),
-            also=tuple(_union_ids(app, identity)),
-            contacts=self._contacts(name, identity),
-            may_register=self.options.register,
-            display_name=identity.nickname,
-        )
+        ids = [credential for credential in held if credential.kind in self.kinds]
+        return ids if super().replaced(held) else []
 
-    def _contacts(self, name: str, identity: Identity) -> tuple[Contact, ...]:
-        """Return the number, which WeChat has verified by a message to it."""
-        if not identity.mobile:
-            return ()
-        is_trusted = self.options.apps[name].trust_mobile
-        return (Contact(Credential("mobile", identity.mobile), is_proven=True, is_trusted=is_trusted),)
+    def unavailable(self, name: str, error: ProviderError) -> LoginUnavailable:
+        """Return the failure of a login; WeChat has one errcode for a wrong token and a wrong secret."""
+        is_refused = isinstance(error, TokenRefused)
+        return super().unavailable(name, Misconfigured(str(error)) if is_refused else error)
 
     def close(self) -> None:
+        """Close the connections."""
         self._api.close()
-
-    def _server(self) -> HostAPI:
-        if self._host is None:
-            raise RuntimeError("the login method wechat has no server")
-        return self._host
-
-
-def of_others(held: Sequence[Credential]) -> Collection[Credential]:
-    """Return a user's WeChat credentials if they belong to two people, else none.
-
-    A person has one openid per app and one unionid per open-platform account, so two values of one
-    kind and scope belong to different people.
-    """
-    ids = [credential for credential in held if credential.kind in (OPENID, UNIONID)]
-    scopes = {(credential.kind, credential.value.partition(":")[0]) for credential in ids}
-    return ids if len(scopes) < len(ids) else []
-
-
-def _union_ids(app: App, identity: Identity) -> Iterator[Credential]:
-    if identity.unionid:
-        yield Credential(UNIONID, f"{app.account}:{identity.unionid}")
-
-
-def _unavailable(name: str, error: ProviderError) -> LoginUnavailable:
-    is_app = isinstance(error, Misconfigured | TokenRefused)
-    if isinstance(error, ProviderUnavailable) and not is_app:
-        return LoginUnavailable(str(error), retry_after=error.retry_after)
-    hint = "appid or secret" if is_app else "request"
-    message = f"WeChat refuses the {hint} of [login.wechat.apps.{name}]: {error}"
-    return LoginUnavailable(message, retry_after=OPERATOR_PAUSE, misconfigured=True)

@@ -3,95 +3,71 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from strongroom.plugin_api.web import HostAPI
 from strongroom_login_oauth.app_token import AppToken
 from strongroom_login_oauth.client import Json
 from strongroom_login_oauth.errors import CodeExpired, CodeInvalid, CodeUsed, ProviderUnavailable
+from strongroom_login_oauth.provider import Answer, Identity, Start
 from strongroom_login_wechat.api import WeChatApi
-from strongroom_login_wechat.app import App, Identity
+from strongroom_login_wechat.app import App
 from strongroom_login_wechat.crypto import check_signature, check_watermark, decrypt
 from strongroom_login_wechat.errors import DataInvalid, PhoneCodeInvalid
-from strongroom_login_wechat.timing import Clock
+from strongroom_login_wechat.options import WeChatApp
 
 _E164 = re.compile(r"\+[1-9][0-9]{6,14}")
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """The result of exchanging a login code. The session key must never leave the server."""
-
-    openid: str
-    session_key: str = field(repr=False)
-    unionid: str | None = None
 
 
 class MiniProgram(App):
     """A mini program.
 
     Args:
-        account: the open-platform account of the app.
         data_max_age: maximum age of encrypted data, in seconds.
-        clock: the time in seconds since the Unix epoch.
         host: returns the server, whose shared values have the app's token.
     """
 
     def __init__(
-        self,
-        api: WeChatApi,
-        *,
-        appid: str,
-        account: str,
-        secret: str,
-        data_max_age: float,
-        clock: Clock,
-        host: Callable[[], HostAPI],
+        self, app: WeChatApp, api: WeChatApi, *, data_max_age: float, host: Callable[[], HostAPI]
     ) -> None:
-        super().__init__(appid, account)
-        self._api = api
-        self._secret = secret
+        super().__init__(app, api)
         self._data_max_age = data_max_age
-        self._clock = clock
+        self._host = host
         self._token = AppToken(
-            f"token.{appid}",
-            lambda: api.fetch_token(appid, secret),
-            renew=lambda: api.fetch_token(appid, secret, force=True),
+            f"token.{app.appid}",
+            lambda: api.fetch_token(app.appid, app.secret),
+            renew=lambda: api.fetch_token(app.appid, app.secret, force=True),
             values=lambda: host().values,
             clock=lambda: host().clock,
         )
 
-    def identify(self, proof: Mapping[str, str]) -> Identity:
-        session = self.exchange(proof.get("code", ""))
+    def authorize_url(self, start: Start) -> NoReturn:
+        """Raise ``NotImplementedError``: a mini program has no redirect."""
+        raise NotImplementedError
+
+    def identify(self, answer: Answer) -> Identity:
+        """Redeem the codes, and return the identity of the person."""
+        session, proof = self._session(answer.code), answer.parameters
         # Only the nickname is read from the data, never an id or a number: CBC is not authenticated,
         # so a client that knows its own plaintext can change parts of it without the key.
         nickname = self._profile(session, proof).get("nickName")
-        return Identity(
-            session.openid,
-            unionid=session.unionid,
-            mobile=self.phone_number(proof["phoneCode"]) if "phoneCode" in proof else None,
-            nickname=nickname if isinstance(nickname, str) and nickname else None,
+        return self.identity(
+            session.text("openid"),
+            session.optional_text("unionid"),
+            nickname if isinstance(nickname, str) and nickname else None,
+            self.phone_number(proof["phoneCode"]) if "phoneCode" in proof else None,
         )
 
-    def exchange(self, code: str) -> Session:
-        """Redeem a login code.
-
-        Raises:
-            ClientFault: the code is wrong, used or expired, or the person is blocked.
-            ProviderError: the platform could not verify it.
-        """
+    def _session(self, code: str) -> Json:
+        """Redeem a login code; the session key in the result must never leave the server."""
         if not code:
             raise CodeInvalid("the code is missing")
-        answer = self._api.get(
+        return self._api.get(
             "/sns/jscode2session",
             appid=self.appid,
-            secret=self._secret,
+            secret=self._app.secret,
             js_code=code,
             grant_type="authorization_code",
-        )
-        return Session(
-            answer.text("openid"), answer.text("session_key"), unionid=answer.optional_text("unionid")
         )
 
     def phone_number(self, code: str) -> str:
@@ -121,18 +97,20 @@ class MiniProgram(App):
             )
         return number
 
-    def _profile(self, session: Session, proof: Mapping[str, str]) -> Mapping[str, Any]:
+    def _profile(self, session: Json, proof: Mapping[str, str]) -> Mapping[str, Any]:
         if "encryptedData" in proof:
             return self._decrypted(session, proof["encryptedData"], proof.get("iv", ""))
         if "rawData" in proof:
-            check_signature(proof["rawData"], proof.get("signature", ""), session.session_key)
+            check_signature(proof["rawData"], proof.get("signature", ""), session.text("session_key"))
             return _object(proof["rawData"])
         return {}
 
-    def _decrypted(self, session: Session, encrypted_data: str, iv: str) -> Mapping[str, Any]:
-        members = decrypt(encrypted_data, iv, session.session_key)
-        check_watermark(members, appid=self.appid, now=self._clock(), max_age=self._data_max_age)
-        if members.get("openId") != session.openid:
+    def _decrypted(self, session: Json, encrypted_data: str, iv: str) -> Mapping[str, Any]:
+        members = decrypt(encrypted_data, iv, session.text("session_key"))
+        check_watermark(
+            members, appid=self.appid, now=self._host().clock.now() / 1000, max_age=self._data_max_age
+        )
+        if members.get("openId") != session.text("openid"):
             raise DataInvalid("the data belongs to another person")
         return members
 

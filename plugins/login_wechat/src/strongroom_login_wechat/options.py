@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from strongroom.plugin_api import option
-from strongroom_login_oauth.options import require_private
+from strongroom_login_oauth.options import PlatformOptions, require_private
 
 WEBSITE = "website"
 MINI_PROGRAM = "mini_program"
@@ -40,22 +40,17 @@ class WeChatApp:
             raise ValueError('redirect_uri: must be like "https://files.example.org/..."')
 
 
-@dataclass(frozen=True, slots=True)
-class WeChatOptions:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeChatOptions(PlatformOptions):
     """The keys of the section ``[login.wechat]``."""
 
     apps: dict[str, WeChatApp] = option(help="The apps for login, each under a name of your choice.")
-    register: bool = option(True, help="Whether the first login of an unknown person creates a user.")
     embedders: tuple[str, ...] = option(
         (),
         help="Further origins whose pages may embed the scan page and get tokens.",
     )
     open_url: str = option("https://open.weixin.qq.com", help="The base URL of the QR code page.")
     api_url: str = option("https://api.weixin.qq.com", help="The base URL of the WeChat API.")
-    connect_timeout: float = option(3.0, minimum=0.1, maximum=60, help="Connection timeout in seconds.")
-    read_timeout: float = option(
-        8.0, minimum=0.1, maximum=60, help="Time for a complete answer, in seconds."
-    )
     attempts: int = option(
         3, minimum=1, maximum=10, help="Maximum attempts while WeChat reports that it is busy."
     )

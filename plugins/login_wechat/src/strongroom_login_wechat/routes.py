@@ -6,27 +6,27 @@ from typing import Any, Final, TypeVar
 from flask import Response, redirect
 
 from strongroom.plugin_api.authentication import Sensitive
-from strongroom.plugin_api.login import VerificationCode
-from strongroom.plugin_api.pages import Connection, LoginLink, LoginRequest
+from strongroom.plugin_api.pages import LoginLink
 from strongroom.plugin_api.times import iso_format
-from strongroom.plugin_api.web import (
-    Access,
-    ApiError,
-    Blueprint,
-    FieldError,
-    HostAPI,
-    prefix_of_state,
+from strongroom.plugin_api.web import Access, ApiError, Blueprint, HostAPI, State, prefix_of_state
+from strongroom_login_oauth.links import login_link
+from strongroom_login_oauth.provider import Start
+from strongroom_login_oauth.routes import (
+    BROWSER,
+    CODE_PARAMETER,
+    CONNECT,
+    begin_path,
+    bind_account,
+    callback_path,
+    choose,
 )
+from strongroom_login_oauth.schemas import BIND, LOGIN
 from strongroom_login_wechat.app import App
 from strongroom_login_wechat.errors import APP_UNKNOWN, FAULTS, PhoneCodeInvalid, refusal
-from strongroom_login_wechat.method import OPENID, UNIONID, WeChatLogin, of_others
+from strongroom_login_wechat.method import WeChatLogin
 from strongroom_login_wechat.mini_program import MiniProgram
-from strongroom_login_wechat.pages import BEGIN, CALLBACK, Pages, begin_path, leads_back
+from strongroom_login_wechat.pages import Pages, leads_back
 from strongroom_login_wechat.schemas import (
-    BIND,
-    BROWSER,
-    CONNECT,
-    LOGIN,
     BeginQuery,
     CallbackQuery,
     MiniProgramLoginSchema,
@@ -41,16 +41,6 @@ from strongroom_login_wechat.website import OfficialAccount, WebApp, Website
 AppT = TypeVar("AppT", bound=App)
 
 Json = dict[str, Any]
-
-_IN_APP: Final = "MicroMessenger"
-"""In the User-Agent of the browser of WeChat, whose users cannot scan their own screen."""
-
-_WECOM: Final = "wxwork"
-_QR_CODES: Final = "/api/v1/wechat-qr-codes"
-_ACCOUNT: Final = "wechat_account"
-_LABELS: Final = {"en": "Log in with WeChat", "zh": "微信登录"}
-_PLATFORM: Final = {"en": "WeChat", "zh": "微信"}
-_CONNECTION: Final = "wechat"
 
 _MINI_PROGRAM_REFUSALS = [refusal(fault) for fault in FAULTS]
 _CODE_REFUSALS = [refusal(fault) for fault in FAULTS if fault is not PhoneCodeInvalid]
@@ -71,7 +61,7 @@ def make_routes(host: HostAPI, login: WeChatLogin) -> Blueprint:
 def _add_qr_codes(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
     @routes.operation(
         "POST",
-        _QR_CODES,
+        login.request_path(),
         access=Access.OPTIONAL,
         body=NewQrCodeSchema,
         returns=QrCodeSchema,
@@ -86,7 +76,7 @@ def _add_qr_codes(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
         name, website = _choose(login, Website, body.get("app"))
         purpose = body["purpose"]
         state = host.logins.issue_state(purpose, {"app": name}, for_user=purpose == BIND)
-        url = website.authorize_url(state.value, language=body.get("language"))
+        url = _page_url(website, state, body.get("language"))
         return {"url": url, "state": state.value, "app": name, "expiresAt": iso_format(state.expires_at)}
 
 
@@ -127,7 +117,7 @@ def _add_logins(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
 def _add_bindings(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
     @routes.operation(
         "POST",
-        "/api/v1/users/<user_id>/wechatIds",
+        login.ids_path("<user_id>"),
         access=Access.USER,
         sensitive=Sensitive.CREDENTIALS,
         body=NewWeChatIdSchema,
@@ -146,35 +136,27 @@ def _add_bindings(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
         else:
             name, _ = _choose(login, MiniProgram, body.get("app"))
         proof = {"app": name, "code": body["code"]}
-        held = body.get("heldCode")
-        return host.logins.bind(
-            user_id,
-            login.name,
-            proof,
-            replaced=of_others,
-            held_code=VerificationCode(**held) if held else None,
-            current_password=body.get("currentPassword"),
-        )
+        return bind_account(host, login, user_id, proof, body)
 
     @routes.operation(
         "DELETE",
-        "/api/v1/users/<user_id>/wechatIds",
+        login.ids_path("<user_id>"),
         access=Access.USER,
         sensitive=Sensitive.CREDENTIALS,
         returns=host.done_schema,
         errors=host.unbind_errors,
-        document={"parameters": [_CODE_PARAMETER]},
+        document={"parameters": [CODE_PARAMETER]},
     )
     def unbind_wechat_ids(user_id: str) -> Any:
         """Unbind the caller's WeChat account in all apps.
 
         Requires a code of the purpose `unbind`, and an e-mail address or mobile number that remains.
         """
-        return host.logins.unbind(user_id, (OPENID, UNIONID))
+        return host.logins.unbind(user_id, login.kinds)
 
 
 def _add_pages(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
-    pages, links = Pages(host, login.options), login_links(host, login)
+    pages, links = Pages(host, login), login_links(host, login)
 
     @routes.operation(
         "GET",
@@ -194,7 +176,7 @@ def _add_pages(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
 
     @routes.operation(
         "GET",
-        CALLBACK,
+        callback_path(login.name),
         access=Access.PUBLIC,
         query=CallbackQuery,
         any_query=True,
@@ -209,7 +191,7 @@ def _add_pages(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
         """
         state = query.get("state", "")
         if state.startswith(prefix_of_state(CONNECT)):
-            return _finish_connection(host, state, query.get("code"))
+            return _finish_connection(host, login, state, query.get("code"))
         if not state.startswith(prefix_of_state(BROWSER)):
             # The page reads the query.
             return pages.callback()
@@ -219,22 +201,22 @@ def _add_pages(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
             return host.browser.refuse_login(error)
         # A person who has denied comes back without a code, which the app rejects.
         proof = {"app": app, "code": query.get("code", "")}
-        link = next((link.name for link in links if link.path == begin_path(app)), None)
+        link = next((link.name for link in links if link.path == begin_path(login, app)), None)
         return host.browser.finish_login(login.name, proof, link=link)
 
 
-def _finish_connection(host: HostAPI, state: str, code: str | None) -> Any:
+def _finish_connection(host: HostAPI, login: WeChatLogin, state: str, code: str | None) -> Any:
     # Another login may have begun in this browser meanwhile, so the state is for its user only.
     host.browser.require_session()
     app = host.logins.consume_state(state, CONNECT, for_user=True)["app"]
     # A person who has denied comes back without a code.
-    return host.browser.finish_connection(_CONNECTION, {"app": app, "code": code} if code else None)
+    return host.browser.finish_connection(login.name, {"app": app, "code": code} if code else None)
 
 
 def _add_login_link(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> None:
     @routes.operation(
         "GET",
-        BEGIN,
+        f"/api/v1/{login.name}-authorizations/begin",
         access=Access.PUBLIC,
         query=BeginQuery,
         status=302,
@@ -254,72 +236,40 @@ def _add_login_link(routes: Blueprint, host: HostAPI, login: WeChatLogin) -> Non
             host.browser.require_session()
         purpose = CONNECT if is_binding else BROWSER
         state = host.logins.issue_state(purpose, {"app": name}, for_user=is_binding)
-        return redirect(app.authorize_url(state.value))
+        return redirect(_page_url(app, state))
+
+
+def _page_url(app: WebApp, state: State, language: str | None = None) -> str:
+    """Return the URL of the page of WeChat; the language is ``cn`` or ``en``."""
+    start = Start(state.value, app.redirect_uri, language="zh" if language == "cn" else language)
+    return app.authorize_url(start)
 
 
 def login_links(host: HostAPI, login: WeChatLogin) -> list[LoginLink]:
     """Return a button for each app whose redirects lead to the callback of this server."""
-    scans, in_app = (
-        _links(host, login, Website, "wechat"),
-        _links(host, login, OfficialAccount, _ACCOUNT),
-    )
+    accounts = _links(host, login, OfficialAccount, "wechat_account")
+    # The REST API has QR codes only.
     return [
-        *(replace(link, fails_in=(_IN_APP,)) for link in scans),
-        *(
-            # The app of WeCom has the word as well, but no account of WeChat.
-            replace(link, works_in=(_IN_APP,), own_app=(_IN_APP,), fails_in=(_WECOM,))
-            for link in in_app
-        ),
+        *_links(host, login, Website, "wechat"),
+        *(replace(link, request=None) for link in accounts),
     ]
 
 
 def _links(host: HostAPI, login: WeChatLogin, kind: type[WebApp], label: str) -> list[LoginLink]:
     """Return the buttons of the apps of a kind; the names of several are numbered."""
-    names = [name for name, app in login.apps.items() if isinstance(app, kind) and leads_back(host, app)]
-    scans = kind is Website
+    apps = {name: app for name, app in _apps(login, kind).items() if leads_back(host, app)}
     return [
-        LoginLink(
-            label if len(names) == 1 else f"{label}_{number}",
-            _LABELS,
-            begin_path(name),
-            icon="wechat.svg",
-            connection=_connection(login, name),
-            kind=login.name,
-            platform=_PLATFORM,
-            shows_qr_code=scans,
-            request=LoginRequest(_QR_CODES, {"app": name}) if scans else None,
-        )
-        for number, name in enumerate(names, 1)
+        replace(login_link(login, name, app), name=label if len(apps) == 1 else f"{label}_{number}")
+        for number, (name, app) in enumerate(apps.items(), 1)
     ]
 
 
-def _connection(login: WeChatLogin, app: str) -> Connection:
-    return Connection(
-        _CONNECTION,
-        _PLATFORM,
-        begin_path(app, purpose=BIND),
-        method=login.name,
-        kinds=(OPENID, UNIONID),
-        rest_path="/api/v1/users/me/wechatIds",
-        replaced=of_others,
-    )
-
-
 def _choose(login: WeChatLogin, kind: type[AppT], name: str | None) -> tuple[str, AppT]:
-    """Return the name and app for ``name``, or of the only app of this kind if it is ``None``."""
-    apps = {known: app for known, app in login.apps.items() if isinstance(app, kind)}
-    chosen = next(iter(apps)) if name is None and len(apps) == 1 else name
-    if chosen is None or chosen not in apps:
-        message = f"Must be one of: {', '.join(sorted(apps)) or 'there is none'}."
-        raise ApiError(APP_UNKNOWN, details=[FieldError("app", "unknown", message)])
-    return chosen, apps[chosen]
+    return choose(login, _apps(login, kind), name)
 
 
-_CODE_PARAMETER: Json = {
-    "name": "X-Verification-Code",
-    "in": "header",
-    "required": True,
-    "schema": {"type": "string", "pattern": r"^\s*[^.]+\..+$"},
-    "description": "`{id}.{code}` of a code sent to a bound address or number",
-}
-_PAGE: Json = {"responses": {"200": {"description": "A page", "content": {"text/html": {}}}}}
+def _apps(login: WeChatLogin, kind: type[AppT]) -> dict[str, AppT]:
+    return {name: app for name, app in login.providers.items() if isinstance(app, kind)}
+
+
+_PAGE: Final[Json] = {"responses": {"200": {"description": "A page", "content": {"text/html": {}}}}}

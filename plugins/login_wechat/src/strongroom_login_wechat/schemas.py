@@ -4,17 +4,10 @@ from typing import Any, Final
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-LOGIN: Final = "login"
-BIND: Final = "bind"
-BROWSER: Final = "browser"
-"""The purpose of states of logins that begin on the login page."""
-CONNECT: Final = "connect"
-"""The purpose of states of bindings that begin on the pages of the account."""
+from strongroom_login_oauth.schemas import BIND, LOGIN, MAX_NAME, MAX_PASSWORD, HeldCodeSchema
 
-MAX_NAME: Final = 64
 MAX_CODE: Final = 512
 MAX_DATA: Final = 16_384
-MAX_PASSWORD: Final = 4096
 
 
 def _text(maximum: int, **options: Any) -> fields.String:
@@ -79,17 +72,6 @@ class MiniProgramLoginSchema(Schema):
         for field, other in (("encryptedData", "iv"), ("rawData", "signature")):
             if (field in data) != (other in data):
                 raise ValidationError(f"{field} and {other} require each other.", field)
-
-
-class HeldCodeSchema(Schema):
-    """A verification code that was sent to a contact of the user."""
-
-    id = _text(
-        MAX_NAME,
-        required=True,
-        metadata={"description": "Id of the code, from the response that sent it"},
-    )
-    code = _text(MAX_NAME, required=True, metadata={"description": "The code in the message"})
 
 
 class NewWeChatIdSchema(Schema):

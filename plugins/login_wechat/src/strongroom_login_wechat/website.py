@@ -4,42 +4,28 @@ On a website, a person scans a QR code. In the browser of WeChat itself, an offi
 person in without one.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Final
 from urllib.parse import quote, urlencode
 
-from strongroom_login_oauth.client import Json
-from strongroom_login_oauth.errors import CodeInvalid, ProviderError, TokenRefused
+from strongroom_login_oauth.errors import CodeInvalid, ProviderError
+from strongroom_login_oauth.provider import Answer, Identity, Start
 from strongroom_login_wechat.api import WeChatApi
-from strongroom_login_wechat.app import App, Identity
+from strongroom_login_wechat.app import App
+from strongroom_login_wechat.options import WeChatApp
 
+LANGUAGES: Final = {"en": "en", "zh": "cn"}
+"""The languages of the pages, with WeChat's codes for them."""
 
-@dataclass(frozen=True, slots=True)
-class Grant:
-    """The result of exchanging a code or a refresh token; ``expires_in`` is in seconds."""
+_IN_APP: Final = "MicroMessenger"
+"""In the User-Agent of the browser of WeChat, whose users cannot scan their own screen."""
 
-    openid: str
-    access_token: str = field(repr=False)
-    refresh_token: str = field(repr=False)
-    expires_in: int
-    unionid: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """A person's profile."""
-
-    openid: str
-    unionid: str | None
-    nickname: str | None
+_WECOM: Final = "wxwork"
 
 
 class WebApp(App):
     """An app for web pages.
 
     Args:
-        account: the open-platform account of the app.
         redirect_uri: the URL to which WeChat redirects browsers.
         open_url: the base URL of the page that begins a login.
     """
@@ -50,109 +36,47 @@ class WebApp(App):
     scope: ClassVar[str]
     """The permission that the page asks for."""
 
-    def __init__(
-        self,
-        api: WeChatApi,
-        *,
-        appid: str,
-        account: str,
-        secret: str,
-        redirect_uri: str,
-        open_url: str,
-    ) -> None:
-        super().__init__(appid, account)
-        self._api = api
-        self._secret = secret
+    def __init__(self, app: WeChatApp, api: WeChatApi, *, redirect_uri: str, open_url: str) -> None:
+        super().__init__(app, api)
         self.redirect_uri = redirect_uri
-        self._open_url = open_url.rstrip("/")
+        self._page_url = open_url.rstrip("/") + self.page
 
-    def authorize_url(self, state: str, *, language: str | None = None) -> str:
-        """Return the URL of the page that begins a login.
-
-        Args:
-            state: the OAuth state, returned with the code; random, one-time, and bound to the browser.
-            language: ``cn`` or ``en``; chosen by the platform if ``None``.
-        """
+    def authorize_url(self, start: Start) -> str:
+        """Return the URL of the page that begins a login; without a language, WeChat chooses one."""
         query = {
             "appid": self.appid,
-            "redirect_uri": self.redirect_uri,
+            "redirect_uri": start.redirect_uri,
             "response_type": "code",
             "scope": self.scope,
-            "state": state,
+            "state": start.state,
         }
-        if language:
-            query["lang"] = language
-        encoded = urlencode(query, quote_via=quote)
-        return f"{self._open_url}{self.page}?{encoded}#wechat_redirect"
+        if start.language:
+            query["lang"] = LANGUAGES[start.language]
+        return f"{self._page_url}?{urlencode(query, quote_via=quote)}#wechat_redirect"
 
-    def identify(self, proof: Mapping[str, str]) -> Identity:
-        grant = self.exchange(proof.get("code", ""))
-        # Without a unionid, a person known from another app would become a second user. The profile
-        # may contain it, so it is required in that case and optional otherwise.
-        profile = self._profile_if_given(grant) if grant.unionid else self.profile(grant)
-        return Identity(
-            grant.openid, unionid=grant.unionid or profile.unionid, nickname=profile.nickname
-        )
-
-    def exchange(self, code: str) -> Grant:
-        """Redeem a code.
-
-        Raises:
-            ClientFault: the code is wrong, used or expired.
-            ProviderError: the platform could not verify it.
-        """
-        if not code:
+    def identify(self, answer: Answer) -> Identity:
+        """Redeem the code, and return the identity of the person."""
+        if not answer.code:
             raise CodeInvalid("the code is missing")
-        return _grant(
-            self._api.get(
-                "/sns/oauth2/access_token",
-                appid=self.appid,
-                secret=self._secret,
-                code=code,
-                grant_type="authorization_code",
-            )
+        grant = self._api.get(
+            "/sns/oauth2/access_token",
+            appid=self.appid,
+            secret=self._app.secret,
+            code=answer.code,
+            grant_type="authorization_code",
         )
-
-    def refresh(self, refresh_token: str) -> Grant:
-        """Exchange a refresh token for a new grant.
-
-        Raises:
-            RefreshTokenRefused: the refresh token is wrong or has expired.
-        """
-        return _grant(
-            self._api.get(
-                "/sns/oauth2/refresh_token",
-                appid=self.appid,
-                grant_type="refresh_token",
-                refresh_token=refresh_token,
-            )
-        )
-
-    def is_valid(self, grant: Grant) -> bool:
-        """Return whether the platform still accepts the grant's access token."""
+        openid, unionid = grant.text("openid"), grant.optional_text("unionid")
+        token = grant.text("access_token")
         try:
-            self._api.get("/sns/auth", access_token=grant.access_token, openid=grant.openid)
-        except TokenRefused:
-            return False
-        return True
-
-    def profile(self, grant: Grant) -> Profile:
-        """Return the person's profile.
-
-        Raises:
-            TokenRefused: the grant is no longer valid.
-        """
-        answer = self._api.get("/sns/userinfo", access_token=grant.access_token, openid=grant.openid)
-        return Profile(
-            answer.text("openid"), answer.optional_text("unionid"), answer.optional_text("nickname")
-        )
-
-    def _profile_if_given(self, grant: Grant) -> Profile:
-        # The code is redeemed and has verified the identity, so a missing nickname must not fail it.
-        try:
-            return self.profile(grant)
+            profile = self._api.get("/sns/userinfo", access_token=token, openid=openid)
+            named = unionid or profile.optional_text("unionid")
+            return self.identity(openid, named, profile.optional_text("nickname"))
         except ProviderError:
-            return Profile(grant.openid, None, None)
+            # Without a unionid, a person known from another app would become a second user, so the
+            # profile, which may contain it, is required. A missing nickname must not fail a login.
+            if unionid is None:
+                raise
+            return self.identity(openid, unionid, None)
 
 
 class Website(WebApp):
@@ -160,6 +84,8 @@ class Website(WebApp):
 
     page = "/connect/qrconnect"
     scope = "snsapi_login"
+    shows_qr_code = True
+    fails_in = (_IN_APP,)
 
 
 class OfficialAccount(WebApp):
@@ -167,13 +93,6 @@ class OfficialAccount(WebApp):
 
     page = "/connect/oauth2/authorize"
     scope = "snsapi_userinfo"
-
-
-def _grant(answer: Json) -> Grant:
-    return Grant(
-        openid=answer.text("openid"),
-        access_token=answer.text("access_token"),
-        refresh_token=answer.text("refresh_token"),
-        expires_in=answer.integer("expires_in"),
-        unionid=answer.optional_text("unionid"),
-    )
+    works_in = own_app = (_IN_APP,)
+    # The app of WeCom has the word as well, but no account of WeChat.
+    fails_in = (_WECOM,)

@@ -132,11 +132,6 @@ class TestBindingState:
         response = Browser(api).post(PATH, body, person)
         assert (response.status_code, error_code(response)) == (400, "error.state-invalid")
 
-    def test_a_state_made_for_login_does_not_bind(self, api: Api, platform: WeChat) -> None:
-        person, browser = api.person(), Browser(api)
-        body = {"state": browser.state(), "code": platform.code("site", "lin")}
-        assert error_code(browser.post(PATH, body, person)) == "error.state-invalid"
-
     def test_a_website_requires_it(self, api: Api, platform: WeChat) -> None:
         body = {"app": "site", "code": platform.code("site", "lin")}
         response = api.post(PATH, body, by=api.person())

@@ -90,21 +90,6 @@ class TestWebsite:
             assert (response.status_code, error_code(response)) == (400, "error.wechat-app-unknown")
             assert response.json["error"]["details"][0]["message"] == "Must be one of: shop, site."
 
-    def test_a_state_is_used_once(self, api: Api, platform: WeChat) -> None:
-        browser = Browser(api)
-        state = browser.state()
-        body = {"state": state, "code": platform.code("site", "lin")}
-        assert browser.post(AUTHORIZATIONS, body).status_code == 200
-        body["code"] = platform.code("site", "lin")
-        response = browser.post(AUTHORIZATIONS, body)
-        assert (response.status_code, error_code(response)) == (400, "error.state-invalid")
-
-    def test_of_sixteen_uses_of_a_state_at_once_one_succeeds(self, api: Api, platform: WeChat) -> None:
-        browser = Browser(api)
-        body = {"state": browser.state(), "code": platform.code("site", "lin")}
-        responses = at_once([lambda: browser.post(AUTHORIZATIONS, body) for _ in range(16)])
-        assert sorted(response.status_code for response in responses) == [200, *[400] * 15]
-
     def test_another_browsers_state_is_refused_and_stays_good_for_its_own(
         self, api: Api, platform: WeChat
     ) -> None:
@@ -116,35 +101,12 @@ class TestWebsite:
             assert (response.status_code, error_code(response)) == (400, "error.state-invalid")
         assert browser.post(AUTHORIZATIONS, body).status_code == 200
 
-    def test_a_state_made_for_binding_does_not_log_in(self, api: Api, platform: WeChat) -> None:
-        browser = Browser(api)
-        state = browser.bind_state(api.person())
-        for tried in (state, state.replace("bind0", "login0")):
-            body = {"state": tried, "code": platform.code("site", "lin")}
-            assert error_code(browser.post(AUTHORIZATIONS, body)) == "error.state-invalid"
-
     def test_a_state_lasts_ten_minutes(self, api: Api, platform: WeChat) -> None:
         browser = Browser(api)
         state = browser.state()
         api.clock.advance(10 * MINUTE)
         body = {"state": state, "code": platform.code("site", "lin")}
         assert error_code(browser.post(AUTHORIZATIONS, body)) == "error.state-invalid"
-
-    def test_two_tabs_of_a_browser_have_a_state_each(self, api: Api, platform: WeChat) -> None:
-        browser = Browser(api)
-        states = {app: browser.state(app) for app in ("site", "shop")}
-        for app, state in states.items():
-            body = {"state": state, "code": platform.code(app, "lin")}
-            assert browser.post(AUTHORIZATIONS, body).status_code == 200
-
-    def test_a_used_code_is_refused_under_a_new_state(self, api: Api, platform: WeChat) -> None:
-        code = platform.code("site", "lin")
-        browser = Browser(api)
-        body = {"code": code, "state": browser.state()}
-        assert browser.post(AUTHORIZATIONS, body).status_code == 200
-        response = browser.post(AUTHORIZATIONS, {"code": code, "state": browser.state()})
-        assert (response.status_code, error_code(response)) == (401, "error.wechat-code-used")
-        assert "X-Access-Token" not in response.headers
 
     def test_a_code_that_is_too_old_is_refused(self, api: Api, platform: WeChat) -> None:
         browser = Browser(api)
@@ -169,12 +131,14 @@ class TestMiniProgram:
         assert logins.open_mini_program("lin").json["user"] == response.json["user"]
 
     def test_encrypted_data_gives_the_name(self, api: Api, platform: WeChat) -> None:
+        platform.follow(api.clock)
         code = platform.code("mini", "wei")
         data = platform.platform.give_user_data(platform.apps["mini"].appid, "wei")
         response = api.post(MINI_PROGRAM, {"app": "mini", "code": code, **data})
         assert response.json["user"]["name"] == "魏晨 🌅"
 
     def test_data_of_another_person_is_refused(self, api: Api, platform: WeChat) -> None:
+        platform.follow(api.clock)
         code = platform.code("mini", "lin")
         platform.code("mini", "wei")
         data = platform.platform.give_user_data(platform.apps["mini"].appid, "wei")

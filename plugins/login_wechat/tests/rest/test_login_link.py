@@ -3,7 +3,7 @@
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-from tests.support.api import Answer, Api, error_code
+from tests.support.api import Answer, Api
 from tests.support.config import Table
 from tests.support.databases import on_sqlite
 from tests.support.wechat import CALLBACK, WeChat
@@ -65,28 +65,6 @@ def test_the_login_page_has_a_button_for_a_website_of_the_server(person: Person)
     page = person.open("/account/login").text
     shown = [app for app in ("site", "shop", "mini") if f'href="{BEGIN}?app={app}"' in page]
     assert shown == ["site"]
-
-
-def test_a_scan_begins_the_session(person: Person, platform: WeChat) -> None:
-    state = person.begin()
-    answer = person.come_back(state, platform.code("site", "lin"))
-    assert (answer.status_code, answer.headers["Location"]) == (303, "/account/")
-    assert person.open("/account/").status_code == 200
-
-
-def test_a_denial_leads_to_the_login_page(person: Person) -> None:
-    assert person.come_back(person.begin(), None).headers["Location"] == "/account/login"
-    assert 'role="alert"' in person.open("/account/login").text
-
-
-def test_a_state_is_for_its_browser_and_its_purpose(api: Api, person: Person, platform: WeChat) -> None:
-    state, code = person.begin(), platform.code("site", "lin")
-    other = Person(api, platform)
-    other.begin()
-    assert error_code(other.come_back(state, code)) == "error.state-invalid"
-    answer = api.post("/api/v1/wechat-authorizations", {"state": state, "code": code})
-    assert error_code(answer) == "error.state-invalid"
-    assert person.come_back(state, code).status_code == 303
 
 
 class TestBrowserOfWeChat:

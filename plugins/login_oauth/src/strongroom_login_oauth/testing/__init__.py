@@ -48,7 +48,11 @@ from strongroom_login_oauth.testing.contacts import (
     make_mobile,
     opened_platform,
 )
-from strongroom_login_oauth.testing.contract import OAuthLoginContract, contract_server
+from strongroom_login_oauth.testing.contract import (
+    OAuthLoginContract,
+    RedirectLoginContract,
+    contract_server,
+)
 from strongroom_login_oauth.testing.harness import (
     MEMBER,
     OTHER,
@@ -84,6 +88,7 @@ __all__ = [
     "PlatformContacts",
     "PlatformHarness",
     "ProviderAnswersContract",
+    "RedirectLoginContract",
     "SpoiledServer",
     "Through",
     "attempt_of",

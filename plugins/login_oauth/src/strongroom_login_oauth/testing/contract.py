@@ -17,6 +17,7 @@ import pytest
 
 from strongroom.testing.browser import Browser
 from strongroom.testing.server import LiveServer, LiveUser, Reply
+from strongroom_login_oauth.options import OAuthOptions
 from strongroom_login_oauth.routes import callback_path
 from strongroom_login_oauth.testing.harness import (
     MEMBER,
@@ -37,32 +38,41 @@ _APP = "org.example.app:/login"
 
 @contextmanager
 def contract_server(
-    folder: Path, harness: Harness, *, config: Mapping[str, Any] | None = None
+    folder: Path,
+    harness: Harness,
+    *,
+    config: Mapping[str, Any] | None = None,
+    port: int | None = None,
 ) -> Iterator[LiveServer]:
     """Run a server with the plugin, for a fixture ``server`` of the scope ``module``.
 
     Args:
         folder: an empty folder.
         config: further tables of the configuration.
+        port: the port of the server; by default, a free one.
     """
     name = harness.method.name
-    options = {"return_origins": [_FRONT_END], "app_redirects": [_APP]}
+    hands_over = issubclass(harness.method.options_type, OAuthOptions)
+    options = {"return_origins": [_FRONT_END], "app_redirects": [_APP]} if hands_over else {}
     login = {
         "methods": ["password", name],
         name: {**options, **harness.options(lambda url: url)},
     }
     plugins = [*filter(None, [harness.plugin]), "factor_totp", "login_pages"]
     tables = {"login": login, **(config or {})}
-    with platform_server(folder, harness, plugins=plugins, config=tables) as server:
+    with platform_server(folder, harness, plugins=plugins, config=tables, port=port) as server:
         yield server
 
 
-class OAuthLoginContract:
-    """Requires the fixtures ``harness`` and ``server`` with the scope ``module``."""
+class RedirectLoginContract:
+    """What all logins by redirect have in common.
+
+    Requires the fixtures ``harness`` and ``server`` with the scope ``module``.
+    """
 
     @pytest.fixture
     def client(self, server: LiveServer, harness: Harness) -> RestClient:
-        return RestClient(server, harness.method.name)
+        return RestClient(server, harness.method)
 
     @pytest.fixture
     def begin_path(self, harness: Harness) -> str:
@@ -125,10 +135,10 @@ class OAuthLoginContract:
         self, harness: Harness, server: LiveServer, client: RestClient
     ) -> None:
         answer = answer_of(harness.method, harness.approve(client.begin()["url"]))
-        other = RestClient(server, client.name)
+        other = RestClient(server, client.method)
         other.begin()
         assert other.finish(answer).error == "error.state-invalid"
-        assert RestClient(server, client.name).finish(answer).error == "error.state-invalid"
+        assert RestClient(server, client.method).finish(answer).error == "error.state-invalid"
         self.user_of(client.finish(answer))
 
     def test_a_state_counts_once(self, harness: Harness, client: RestClient) -> None:
@@ -163,12 +173,12 @@ class OAuthLoginContract:
     # Requests
 
     def test_an_unknown_provider_is_refused(self, harness: Harness, client: RestClient) -> None:
-        path = f"/api/v1/{client.name}-authorization-requests"
+        path = client.method.request_path()
         reply = client.post(path, {harness.method.selector: "made-up"})
         assert reply.error == f"error.{client.name}-{harness.method.selector}-unknown"
 
     def test_a_binding_requires_a_token(self, client: RestClient) -> None:
-        path = f"/api/v1/{client.name}-authorization-requests"
+        path = client.method.request_path()
         assert client.post(path, {"purpose": "bind"}).status == HTTPStatus.UNAUTHORIZED
 
     def test_each_request_has_another_state_and_page(self, client: RestClient) -> None:
@@ -177,71 +187,18 @@ class OAuthLoginContract:
         assert first["url"] != second["url"]
         assert first["state"] in first["url"]
 
-    @pytest.mark.parametrize(
-        "target",
-        [
-            _ABROAD,
-            f"{_ABROAD}/page",
-            "//elsewhere.example",
-            "/\\elsewhere.example",
-            f"{_FRONT_END}.elsewhere.example/",
-            f"{_FRONT_END}@elsewhere.example/",
-            f"{_FRONT_END}:444/",
-            "http://app.example.org/",
-            "https://user@app.example.org/",
-            "javascript:alert(1)",
-            "data:text/html,",
-            "https:app.example.org",
-            f"{_FRONT_END}/\r\nX: y",
-            f"{_FRONT_END}/#fragment",
-        ],
-    )
-    def test_a_login_returns_to_no_other_site(self, client: RestClient, target: str) -> None:
-        path = f"/api/v1/{client.name}-authorization-requests"
-        for member in ("returnTo", "appRedirect"):
-            assert client.post(path, {member: target}).error == "error.validation-failed"
-
-    @pytest.mark.parametrize(
-        ("member", "target"),
-        [
-            ("returnTo", "/account/"),
-            ("returnTo", f"{_FRONT_END}/done?a=b"),
-            ("appRedirect", _APP),
-        ],
-    )
-    def test_the_answer_is_handed_over_to_the_client_that_has_begun(
-        self, harness: Harness, server: LiveServer, client: RestClient, member: str, target: str
-    ) -> None:
-        begun = client.begin(**{member: target})
-        redirect = urlsplit(harness.approve(begun["url"]))
-        # The browser of a native app is not the client that has begun, so it has no cookie.
-        reply = server.request("GET", f"{redirect.path}?{redirect.query}")
-        assert reply.status == HTTPStatus.SEE_OTHER, reply.text
-        assert reply.headers["location"].startswith(target)
-        assert "no-store" in reply.headers["cache-control"]
-        self.user_of(client.finish(answer_of(harness.method, reply.headers["location"])))
-
-    def test_a_refusal_is_handed_over_as_an_error_of_this_server(
-        self, harness: Harness, server: LiveServer, client: RestClient
-    ) -> None:
-        redirect = urlsplit(harness.refuse(client.begin(returnTo="/account/")["url"]))
-        reply = server.request("GET", f"{redirect.path}?{redirect.query}")
-        answer = parameters_of(reply.headers["location"])
-        assert answer["error"] == f"error.{client.name}-access-denied"
-        assert "code" not in answer
-
     # Bindings
 
     def test_a_user_binds_another_account(self, harness: Harness, client: RestClient) -> None:
         client.by = self.user_of(self.log_in(harness, client))
-        former = self.user_of(self.log_in(harness, RestClient(client.server, client.name), OTHER))
+        former = self.user_of(self.log_in(harness, RestClient(client.server, client.method), OTHER))
         answer = answer_of(harness.method, harness.approve(client.begin("bind")["url"], OTHER))
         reply = client.bind(answer)
         # The account belongs to the other user.
         assert reply.error == "error.credential-conflict" or reply.status == HTTPStatus.CONFLICT, (
             reply.text
         )
-        again = self.user_of(self.log_in(harness, RestClient(client.server, client.name), OTHER))
+        again = self.user_of(self.log_in(harness, RestClient(client.server, client.method), OTHER))
         assert again.id == former.id
 
     def test_a_state_of_another_user_binds_nothing(
@@ -287,27 +244,6 @@ class OAuthLoginContract:
         assert victim.page.error == "error.state-invalid"
         victim.open("/account/")
         assert victim.path.startswith("/account/login")
-
-    @pytest.mark.parametrize("purpose", ["", "?purpose=bind"], ids=["login", "bind"])
-    @pytest.mark.parametrize("other", [None, "another"], ids=["shared", "another"])
-    def test_the_answer_at_another_redirect_uri_is_refused(
-        self, harness: Harness, server: LiveServer, begin_path: str, other: str | None, purpose: str
-    ) -> None:
-        browser = Browser(server)
-        if purpose:
-            browser.log_in(server.user())
-        query = urlsplit(harness.approve(self.press(browser, f"{begin_path}{purpose}"))).query
-        browser.open(f"{callback_path(harness.method.name, other)}?{query}")
-        assert browser.page.error == f"error.{harness.method.name}-answer-invalid"
-
-    @pytest.mark.parametrize("other", [None, "another"], ids=["shared", "another"])
-    def test_the_answer_at_another_redirect_uri_is_not_handed_over(
-        self, harness: Harness, server: LiveServer, client: RestClient, other: str | None
-    ) -> None:
-        query = urlsplit(harness.approve(client.begin(returnTo="/account/")["url"])).query
-        reply = server.request("GET", f"{callback_path(client.name, other)}?{query}")
-        assert reply.error == f"error.{client.name}-answer-invalid"
-        assert "code=" not in reply.headers.get("location", "")
 
     def test_an_answer_counts_once(self, harness: Harness, server: LiveServer, begin_path: str) -> None:
         browser = Browser(server)
@@ -389,6 +325,84 @@ class OAuthLoginContract:
         """Follow the redirect of the platform."""
         parts = urlsplit(redirect)
         browser.open(f"{parts.path}?{parts.query}")
+
+
+class OAuthLoginContract(RedirectLoginContract):
+    """The routes of this library: redirects to clients, and one redirect URI for each provider."""
+
+    @pytest.mark.parametrize(
+        "target",
+        [
+            _ABROAD,
+            f"{_ABROAD}/page",
+            "//elsewhere.example",
+            "/\\elsewhere.example",
+            f"{_FRONT_END}.elsewhere.example/",
+            f"{_FRONT_END}@elsewhere.example/",
+            f"{_FRONT_END}:444/",
+            "http://app.example.org/",
+            "https://user@app.example.org/",
+            "javascript:alert(1)",
+            "data:text/html,",
+            "https:app.example.org",
+            f"{_FRONT_END}/\r\nX: y",
+            f"{_FRONT_END}/#fragment",
+        ],
+    )
+    def test_a_login_returns_to_no_other_site(self, client: RestClient, target: str) -> None:
+        path = client.method.request_path()
+        for member in ("returnTo", "appRedirect"):
+            assert client.post(path, {member: target}).error == "error.validation-failed"
+
+    @pytest.mark.parametrize(
+        ("member", "target"),
+        [
+            ("returnTo", "/account/"),
+            ("returnTo", f"{_FRONT_END}/done?a=b"),
+            ("appRedirect", _APP),
+        ],
+    )
+    def test_the_answer_is_handed_over_to_the_client_that_has_begun(
+        self, harness: Harness, server: LiveServer, client: RestClient, member: str, target: str
+    ) -> None:
+        begun = client.begin(**{member: target})
+        redirect = urlsplit(harness.approve(begun["url"]))
+        # The browser of a native app is not the client that has begun, so it has no cookie.
+        reply = server.request("GET", f"{redirect.path}?{redirect.query}")
+        assert reply.status == HTTPStatus.SEE_OTHER, reply.text
+        assert reply.headers["location"].startswith(target)
+        assert "no-store" in reply.headers["cache-control"]
+        self.user_of(client.finish(answer_of(harness.method, reply.headers["location"])))
+
+    def test_a_refusal_is_handed_over_as_an_error_of_this_server(
+        self, harness: Harness, server: LiveServer, client: RestClient
+    ) -> None:
+        redirect = urlsplit(harness.refuse(client.begin(returnTo="/account/")["url"]))
+        reply = server.request("GET", f"{redirect.path}?{redirect.query}")
+        answer = parameters_of(reply.headers["location"])
+        assert answer["error"] == f"error.{client.name}-access-denied"
+        assert "code" not in answer
+
+    @pytest.mark.parametrize("purpose", ["", "?purpose=bind"], ids=["login", "bind"])
+    @pytest.mark.parametrize("other", [None, "another"], ids=["shared", "another"])
+    def test_the_answer_at_another_redirect_uri_is_refused(
+        self, harness: Harness, server: LiveServer, begin_path: str, other: str | None, purpose: str
+    ) -> None:
+        browser = Browser(server)
+        if purpose:
+            browser.log_in(server.user())
+        query = urlsplit(harness.approve(self.press(browser, f"{begin_path}{purpose}"))).query
+        browser.open(f"{callback_path(harness.method.name, other)}?{query}")
+        assert browser.page.error == f"error.{harness.method.name}-answer-invalid"
+
+    @pytest.mark.parametrize("other", [None, "another"], ids=["shared", "another"])
+    def test_the_answer_at_another_redirect_uri_is_not_handed_over(
+        self, harness: Harness, server: LiveServer, client: RestClient, other: str | None
+    ) -> None:
+        query = urlsplit(harness.approve(client.begin(returnTo="/account/")["url"])).query
+        reply = server.request("GET", f"{callback_path(client.name, other)}?{query}")
+        assert reply.error == f"error.{client.name}-answer-invalid"
+        assert "code=" not in reply.headers.get("location", "")
 
 
 def _totp(secret: str, step: int = 0) -> str:

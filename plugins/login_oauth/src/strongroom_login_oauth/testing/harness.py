@@ -128,7 +128,7 @@ class Harness(PlatformHarness):
 
     def begin_login(self, server: LiveServer) -> Callable[[], Reply]:
         """Let a member confirm a login at the only provider."""
-        client = RestClient(server, self.method.name)
+        client = RestClient(server, self.method)
         answer = answer_of(self.method, self.approve(client.begin()["url"]))
         return lambda: client.finish(answer)
 
@@ -150,9 +150,10 @@ def platform_server(
     plugins: Sequence[str],
     config: Mapping[str, Any],
     database_url: str | None = None,
+    port: int | None = None,
 ) -> Iterator[LiveServer]:
     """Run a server at an address of 127.0.0.1, whose redirect URIs platforms know."""
-    port = free_port()
+    port = port or free_port()
     server = {"public_url": f"http://127.0.0.1:{port}", **config.get("server", {})}
     with live_server(
         folder,

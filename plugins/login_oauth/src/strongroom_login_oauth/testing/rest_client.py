@@ -16,9 +16,14 @@ class RestClient:
     """A client of the REST API that keeps its cookies."""
 
     server: LiveServer
-    name: str
+    method: type[OAuthLogin[Any]]
     by: LiveUser | None = None
     cookies: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name of the method."""
+        return self.method.name
 
     def post(self, path: str, body: Mapping[str, Any]) -> Reply:
         """Send a POST request."""
@@ -34,8 +39,7 @@ class RestClient:
 
     def begin(self, purpose: str = "login", **body: str) -> dict[str, str]:
         """Request the URL of the platform's page."""
-        path = f"/api/v1/{self.name}-authorization-requests"
-        reply = self.post(path, {"purpose": purpose, **body})
+        reply = self.post(self.method.request_path(), {"purpose": purpose, **body})
         assert reply.status == HTTPStatus.CREATED, reply.text
         begun: dict[str, str] = reply.json()
         return begun
@@ -46,7 +50,7 @@ class RestClient:
 
     def bind(self, answer: Mapping[str, str]) -> Reply:
         """Bind the account of the answer."""
-        return self.post(f"/api/v1/users/me/{self.name}-ids", answer)
+        return self.post(self.method.ids_path(), answer)
 
 
 def answer_of(method: type[OAuthLogin[Any]], redirect: str) -> dict[str, str]:
