@@ -27,7 +27,7 @@ ROWS: Final = (
     core(
         "national-numbers",
         "A number without a country code is a valid one of the default region.",
-        "identity/users/credentials.py::_mobile",
+        "identity/users/identifiers.py::_mobile",
         "is_number = phonenumbers.is_valid_number if is_national else phonenumbers.is_possible_number",
         "is_number = phonenumbers.is_possible_number",
         "rest/test_sms_numbers.py::test_codes_go_to_mobile_numbers_of_the_default_region_only",
@@ -68,7 +68,7 @@ ROWS: Final = (
     core(
         "folded-domains",
         "A domain with a sharp s is another one than that with a double s.",
-        "identity/users/credentials.py::_email",
+        "identity/users/identifiers.py::_email",
         'key = f"{local}@{address.domain}"',
         'key = f"{local}@{address.domain}".casefold()',
         "rest/test_written_addresses.py"

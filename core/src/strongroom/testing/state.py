@@ -149,7 +149,8 @@ class OpenedPlugin:
         with self.services.database.write() as connection:
             if not self._credentials.find_users(connection, [verified.credential]):
                 self._bind(connection, user_id, verified.credential)
-            user = self._credentials.lock_account(connection, user_id).user
+            accounts = import_module("strongroom.identity.users.accounts")
+            user = accounts.lock_account(connection, user_id).user
             issuer = self.services.group(sessions).token_issuer
             client = Client("192.0.2.7", "contract/1.0")
             issued, stored = issuer.begin(connection, user, method, verified.assurance, client, source)

@@ -12,7 +12,8 @@ from strongroom.foundation.errors import (
     ValidationFailed,
 )
 from strongroom.identity.sessions.store import AuthorizationStore
-from strongroom.identity.users.credentials import Account, CredentialService
+from strongroom.identity.users.accounts import Account
+from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.password_hashing import StoredPassword
 from strongroom.identity.users.service import lock_logins
 from strongroom.plugin_api.login import Credential

@@ -39,8 +39,9 @@ from strongroom.identity.sessions.login_methods import LoginMethods
 from strongroom.identity.sessions.login_sources import LoginSources
 from strongroom.identity.sessions.throttle import AttemptedNames, LoginThrottle, Ticket
 from strongroom.identity.sessions.tokens import GraceTokens, IssuedTokens, TokenIssuer
+from strongroom.identity.users.accounts import Account, lock_account
 from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
-from strongroom.identity.users.credentials import Account, CredentialService
+from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.factor_policy import FactorPolicy
 from strongroom.identity.users.password_hashing import StoredPassword
 from strongroom.identity.users.resolver import IdentityResolver, ResolvedUser
@@ -485,7 +486,7 @@ class LoginService:
             resolved = self._resolver.resolve(connection, first.verified)
             self._consents.settle(connection, resolved, first.accepted_terms, origin)
             return resolved
-        account = self._credentials.lock_account(connection, met.user_id) if met else None
+        account = lock_account(connection, met.user_id) if met else None
         if account is None:
             raise InvalidCredentials
         return ResolvedUser(account)

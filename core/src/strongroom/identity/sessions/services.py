@@ -74,7 +74,6 @@ class SessionServices(ServiceGroup):
             self._signer,
             self._refresh_tokens,
             self._clock,
-            self._user_services.credentials,
             self._user_services.factor_policy,
             self._user_services.suspension_ends,
         )

@@ -17,7 +17,7 @@ from strongroom.identity.sessions.login_sources import LoginSource
 from strongroom.identity.sessions.models import Authorization
 from strongroom.identity.sessions.signing_keys import KeyFile, KeyRing
 from strongroom.identity.sessions.store import AuthorizationStore, RefreshToken, RefreshTokens
-from strongroom.identity.users.credentials import Account, CredentialService
+from strongroom.identity.users.accounts import Account, find_account
 from strongroom.identity.users.factor_policy import FactorPolicy
 from strongroom.identity.users.models import User, UserType
 from strongroom.identity.users.suspension_ends import SuspensionEnds
@@ -226,7 +226,6 @@ class TokenIssuer:
     """Issues the tokens of authorizations, within the caller's transaction.
 
     Args:
-        credentials: finds users, to check their status and their second factors.
         policy: which users must have a second factor.
     """
 
@@ -234,7 +233,6 @@ class TokenIssuer:
     _signer: TokenSigner
     _refresh_tokens: RefreshTokens
     _clock: Clock
-    _credentials: CredentialService
     _policy: FactorPolicy
     _suspension_ends: SuspensionEnds
 
@@ -305,7 +303,7 @@ class TokenIssuer:
         self, connection: Connection, authorization_id: str
     ) -> tuple[Authorization, User, int | None]:
         renewed = self._sessions.renew(connection, authorization_id)
-        account = self._credentials.find_account(connection, renewed.user_id)
+        account = find_account(connection, renewed.user_id)
         if account is None:
             raise InvalidCredentials
         _require_login_allowed(account.user)

@@ -11,7 +11,8 @@ from strongroom.foundation.database.installation import require_code
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.ids import new_id
 from strongroom.identity.users.credential_changes import note_change, note_exempt, noted_time
-from strongroom.identity.users.credentials import IMPORTED_SINCE, CredentialService, identify
+from strongroom.identity.users.credentials import IMPORTED_SINCE, CredentialService
+from strongroom.identity.users.identifiers import identify
 from strongroom.identity.users.metadata import StoredMetadata, UserMetadata
 from strongroom.identity.users.models import (
     EMAIL,

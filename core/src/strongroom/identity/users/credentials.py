@@ -1,11 +1,9 @@
-"""Finds users by their credentials, and checks passwords."""
+"""The credentials and passwords of users: binds, finds and checks them."""
 
-import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
-from functools import lru_cache
+from dataclasses import asdict
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -13,7 +11,6 @@ from sqlalchemy import (
     and_,
     bindparam,
     delete,
-    exists,
     func,
     insert,
     select,
@@ -25,121 +22,35 @@ from sqlalchemy.exc import IntegrityError
 from strongroom.clock import Clock
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.installation import require_code
-from strongroom.foundation.database.rows import Row
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.foundation.errors import CredentialTaken, Unavailable, ValidationFailed
 from strongroom.foundation.ids import new_id
-from strongroom.foundation.text_direction import DIRECTION_CONTROLS
 from strongroom.identity.users import password_policy as policy
+from strongroom.identity.users.accounts import HOLDER, NAMED
 from strongroom.identity.users.credential_changes import note_change, note_exempt, noted_time
+from strongroom.identity.users.identifiers import identify
 from strongroom.identity.users.models import (
-    EMAIL,
-    MOBILE,
     OWN_SCHEME,
     SINGLE_KINDS,
-    USER,
-    USERNAME,
     BoundCredential,
-    User,
     credentials,
     passwords,
-    second_factors,
     users,
 )
 from strongroom.identity.users.password_hashing import PasswordHasher, StoredPassword
 from strongroom.identity.users.password_policy import MAX_LENGTH
 from strongroom.identity.users.password_samples import STORED, PasswordSamples, stored_password
-from strongroom.identity.users.service import LOGINS_LOCK, lock_logins
 from strongroom.identity.users.user_index import note_changed
 from strongroom.plugin_api.deactivation import Deactivation, DeactivationCause
 from strongroom.plugin_api.login import Credential
 
-MAX_IDENTIFIER_LENGTH: Final = 254
-
-# Blanks and bidirectional marks (UAX #9), which copied numbers and addresses bring along.
-_EDGE = rf"[\s{DIRECTION_CONTROLS}]+"
-_AROUND = re.compile(rf"^{_EDGE}|{_EDGE}$")
-_MOBILE_SHAPE = re.compile(r"[(+]{0,2}[0-9][0-9 ().\-]{3,40}")
-_USERNAME = re.compile(r"[a-z][a-z0-9._-]{2,63}")
-
-
-# Cached, because a login calls it twice: for the throttle and for the password.
-@lru_cache(maxsize=256)
-def identify(text: str, default_region: str) -> Credential | None:
-    """Return the normalised credential in ``text``, or ``None`` if it is not one.
-
-    Full-width characters, case, surrounding blanks and bidirectional marks, and blanks in numbers do not
-    matter.
-
-    Args:
-        text: as a user typed it.
-        default_region: the ISO 3166 code of the region whose numbers need no country code.
-    """
-    # Truncated first, so that a very long text does not cost time; its real length is checked below.
-    cleaned = unicodedata.normalize("NFKC", text[: 4 * MAX_IDENTIFIER_LENGTH])
-    cleaned = _AROUND.sub("", cleaned)
-    if not cleaned or len(text) > MAX_IDENTIFIER_LENGTH:
-        return None
-    if "@" in cleaned:
-        return _email(cleaned)
-    if _MOBILE_SHAPE.fullmatch(cleaned):
-        return _mobile(cleaned, default_region)
-    return _username(cleaned)
-
-
-def _email(text: str) -> Credential | None:
-    """Return an e-mail address, whose domain is in lower case by IDNA 2008 (RFC 5891, UTS #46).
-
-    Domains are never case-folded, because that makes another domain of one with a sharp s or a final
-    sigma. The local part is compared in lower case, and kept as its user wrote it.
-    """
-    # Imported lazily, because logins by username do not need it.
-    from email_validator import EmailNotValidError, validate_email
-
-    try:
-        address = validate_email(text, check_deliverability=False)
-    except EmailNotValidError:
-        return None
-    local = unicodedata.normalize("NFKC", address.local_part.lower())
-    key = f"{local}@{address.domain}"
-    return Credential(EMAIL, key, None if key == address.normalized else address.normalized)
-
-
-def _mobile(text: str, default_region: str) -> Credential | None:
-    """Return a number, which has a country code or is a valid number of the default region.
-
-    Many a national number of another region is a possible number here, of another person: Taiwan's
-    0912345680 would become +86 912345680.
-    """
-    import phonenumbers
-
-    try:
-        # "00" is the usual international prefix where "+" is hard to type.
-        number = phonenumbers.parse(re.sub(r"^00", "+", text), default_region, keep_raw_input=True)
-    except phonenumbers.NumberParseException:
-        return None
-    source = phonenumbers.CountryCodeSource
-    is_national = number.country_code_source == source.FROM_DEFAULT_COUNTRY
-    is_number = phonenumbers.is_valid_number if is_national else phonenumbers.is_possible_number
-    if not is_number(number):
-        return None
-    return Credential(MOBILE, phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
-
-
-def _username(text: str) -> Credential | None:
-    folded = text.casefold()
-    return Credential(USERNAME, folded) if _USERNAME.fullmatch(folded) else None
-
-
 MAX_NAME_LENGTH: Final = 1024
 
-_NAMED: Final = (credentials.c.kind == bindparam("kind")) & (credentials.c.value == bindparam("value"))
-_HOLDER: Final = select(credentials.c.user_id).where(_NAMED)
-_HOLDER_OF: Final = Statement(_HOLDER)
+_HOLDER_OF: Final = Statement(HOLDER)
 _WRITTEN: Final = (credentials.c.kind, credentials.c.value, credentials.c.written)
-_SELECT_NAMED: Final = select(*_WRITTEN, credentials.c.user_id).where(_NAMED)
+_SELECT_NAMED: Final = select(*_WRITTEN, credentials.c.user_id).where(NAMED)
 _NAMED_HOLDER: Final = Statement(_SELECT_NAMED)
-_VERIFIED_HOLDER: Final = Statement(_HOLDER.where(credentials.c.is_verified))
+_VERIFIED_HOLDER: Final = Statement(HOLDER.where(credentials.c.is_verified))
 _LOCKED_HOLDER: Final = Statement(_SELECT_NAMED.with_for_update())
 _PAIRS: Final = tuple_(credentials.c.kind, credentials.c.value).in_(bindparam("pairs", expanding=True))
 _SELECT_HOLDERS: Final = select(*_WRITTEN, credentials.c.user_id).where(_PAIRS)
@@ -149,7 +60,7 @@ _LOCKED_HOLDERS: Final = Statement(_SELECT_HOLDERS.order_by(credentials.c.id).wi
 _OF_USER: Final = credentials.c.user_id == bindparam("of_user")
 _BIND: Final = Statement(insert(credentials))
 _VERIFY: Final = Statement(
-    update(credentials).where(_NAMED, credentials.c.is_verified.is_(False)).values(is_verified=True)
+    update(credentials).where(NAMED, credentials.c.is_verified.is_(False)).values(is_verified=True)
 )
 _CREDENTIALS: Final = Statement(
     select(credentials).where(_OF_USER).order_by(credentials.c.id), BoundCredential
@@ -158,7 +69,7 @@ _CREDENTIALS: Final = Statement(
 _LOCK_USER: Final = Statement(
     select(credentials.c.id).where(_OF_USER).order_by(credentials.c.id).with_for_update()
 )
-_RELEASE_ONE: Final = Statement(delete(credentials).where(_OF_USER, _NAMED))
+_RELEASE_ONE: Final = Statement(delete(credentials).where(_OF_USER, NAMED))
 _RELEASE: Final = Statement(delete(credentials).where(_OF_USER, credentials.c.kind == bindparam("kind")))
 _RELEASE_ALL: Final = Statement(delete(credentials).where(_OF_USER))
 _IS_SINGLE: Final = and_(credentials.c.user_id == users.c.id, credentials.c.kind.in_(SINGLE_KINDS))
@@ -211,59 +122,7 @@ _CHANGED_AT: Final = Statement(
 _PASSWORD_OF: Final = Statement(
     select(passwords.c.user_id, *STORED, passwords.c.expires_at)
     .join(credentials, credentials.c.user_id == passwords.c.user_id)
-    .where(_NAMED)
-)
-
-
-# A login reads the user after the locks: a concurrent suspension, deletion or change of the password
-# either waits for this login and revokes it, or has committed and is visible here.
-_ACCOUNT: Final = (
-    select(
-        users,
-        passwords.c.changed_at,
-        passwords.c.change_required,
-        passwords.c.expires_at,
-        exists().where(second_factors.c.user_id == users.c.id).label("has_second_factor"),
-    )
-    .outerjoin(passwords, passwords.c.user_id == users.c.id)
-    .where(users.c.deleted_at.is_(None))
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """A user who logs in.
-
-    Args:
-        user: the user, whose logins cannot be revoked together until the transaction ends.
-        password_changed_at: milliseconds since the Unix epoch; ``None`` without a password.
-        change_required: whether the user must change the password before a login by it.
-        password_expires_at: the end of a temporary password, in milliseconds since the Unix epoch.
-        has_second_factor: whether one proof is not enough.
-    """
-
-    user: User
-    password_changed_at: int | None
-    change_required: bool
-    password_expires_at: int | None
-    has_second_factor: bool
-
-
-def _account(row: Row) -> Account:
-    user, (changed_at, change_required, expires_at, has_second_factor) = USER.split(row)
-    return Account(user, changed_at, bool(change_required), expires_at, bool(has_second_factor))
-
-
-_ACCOUNT_OF: Final = Statement(_ACCOUNT.where(users.c.id == bindparam("user_id")), _account)
-_ACCOUNT_NAMED: Final = Statement(_ACCOUNT.where(users.c.id == _HOLDER.scalar_subquery()), _account)
-# A subquery, so that PostgreSQL locks the row of the credential before it takes the advisory lock: the
-# order of transactions that change credentials and then revoke logins.
-_LOCKED: Final = _HOLDER.with_for_update().subquery("locked")
-_LOCK_HOLDER: Final = Statement(
-    select(
-        _LOCKED.c.user_id,
-        func.pg_advisory_xact_lock_shared(LOGINS_LOCK, func.hashtext(_LOCKED.c.user_id)),
-    )
+    .where(NAMED)
 )
 
 
@@ -324,28 +183,6 @@ class CredentialService:
         named = {"kind": credential.kind, "value": credential.value}
         user_id: str | None = _VERIFIED_HOLDER.scalar(connection, named)
         return user_id
-
-    def find_account(self, connection: Connection, user_id: str) -> Account | None:
-        """Return a user, or ``None`` if deleted."""
-        return _ACCOUNT_OF.first(connection, {"user_id": user_id})
-
-    def lock_account(self, connection: Connection, user_id: str) -> Account | None:
-        """Return a user that logs in, or ``None`` if deleted; block the revocation of all its logins."""
-        lock_logins(connection, user_id, shared=True)
-        return _ACCOUNT_OF.first(connection, {"user_id": user_id})
-
-    def lock_holder(self, connection: Connection, credential: Credential) -> Account | None:
-        """Do :meth:`lock_account` for the holder of a credential, and lock the credential, too.
-
-        Returns ``None`` if there is none, or the credential is being bound to another user.
-        """
-        named = {"kind": credential.kind, "value": credential.value}
-        # SQLite needs no locks, because it has one writer at a time.
-        locks = connection.dialect.name == "postgresql"
-        holder = _LOCK_HOLDER.first(connection, named) if locks else None
-        account = _ACCOUNT_NAMED.first(connection, named)
-        is_other = locks and account is not None and (holder is None or holder[0] != account.user.id)
-        return None if is_other else account
 
     def of_user(self, connection: Connection, user_id: str) -> list[BoundCredential]:
         """Return the credentials of a user, oldest first."""

@@ -13,7 +13,8 @@ from strongroom.foundation.errors import (
     InvalidCredentials,
     Unavailable,
 )
-from strongroom.identity.users.credentials import Account, CredentialService
+from strongroom.identity.users.accounts import Account, lock_account, lock_holder
+from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import EMAIL, MOBILE, User, UserType
 from strongroom.identity.users.service import UserService, require_open
 from strongroom.plugin_api.login import Credential, VerifiedCredential
@@ -81,13 +82,11 @@ class IdentityResolver:
             Unavailable: concurrent transactions kept changing the same credentials.
         """
         # Most logins prove one credential, which is bound: one query.
-        usual = (
-            None if verified.further else self._credentials.lock_holder(connection, verified.credential)
-        )
+        usual = None if verified.further else lock_holder(connection, verified.credential)
         if usual:
             return ResolvedUser(usual)
         user_id, added, by_contact, is_new = _until_settled(lambda: self._link(connection, verified))
-        account = self._credentials.lock_account(connection, user_id)
+        account = lock_account(connection, user_id)
         if account is None:
             raise InvalidCredentials
         return ResolvedUser(account, added, by_contact, is_new)

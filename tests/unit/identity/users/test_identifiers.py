@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strongroom.identity.users.credentials import identify
+from strongroom.identity.users.identifiers import identify
 
 MOBILE_SPELLINGS = [
     "13800138000",
