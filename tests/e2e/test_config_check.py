@@ -195,7 +195,7 @@ def test_a_blueprint_that_is_none(server_config: Path, riddles: Path) -> None:
     install(riddles, "riddles", f"{PREAMBLE}def register_blueprints():\n    return [7]\n")
     assert refusal(server_config) == (
         'plugins.enabled: plugin "riddles" returned 7 from register_blueprints; '
-        "expected a blueprint of host.blueprint()"
+        "expected a Blueprint of strongroom.plugin_api.web"
     )
 
 

@@ -26,9 +26,10 @@ from strongroom.foundation.caller import Caller
 from strongroom.foundation.logs import ACCESS_LOGGER
 from strongroom.foundation.text_direction import without_direction
 from strongroom.identity.sessions.store import SEEN_INTERVAL
+from strongroom.plugin_api.schemas import DoneSchema
 from strongroom.testing.clock import HOUR
 from strongroom.web.http.access import Access
-from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.parsing import DONE
 from strongroom.web.http.routing import Blueprint
 
 
@@ -176,7 +177,7 @@ class TestTokens:
         assert self.statuses(file, alice) == {401}
 
     def test_a_view_that_does_not_verify_the_login_sends_no_response(self, api: Api) -> None:
-        blueprint = Blueprint("careless", __name__)
+        blueprint = Blueprint("careless")
 
         @blueprint.operation(
             "GET", "/careless", access=Access.USER, returns=DoneSchema, verifies_login=True
@@ -185,7 +186,7 @@ class TestTokens:
             assert caller.identity is None
             return DONE
 
-        api.app.register_blueprint(blueprint)
+        blueprint.register(api.app)
         answer = api.get("/careless", by=api.person())
         assert (answer.status_code, error_code(answer)) == (500, "error.internal")
 

@@ -30,7 +30,8 @@ from strongroom.testing.clock import ManualClock
 from strongroom.web.http.bounded_body import FORM_FIELDS
 from strongroom.web.http.input_bounds import CALLER_BYTES, LARGEST_BYTES, PUBLIC_BYTES
 from strongroom.web.http.parsing import MAX_VALUES, parse_json
-from strongroom.web.http.routing import Operation, needs_caller
+from strongroom.web.http.route_parts import needs_caller
+from strongroom.web.http.routing import Operation
 from strongroom_share_links.plugin import register_tables
 
 logger = logging.getLogger(__name__)

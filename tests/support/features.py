@@ -31,7 +31,7 @@ def routes(*features: Feature) -> Iterator[tuple[str, str, str, Operation]]:
     """Yield the endpoint, the method, the path and the operation of each route of features."""
     app = Flask("features", static_folder=None)
     for blueprint in core_blueprints(features):
-        app.register_blueprint(blueprint)
+        blueprint.register(app)
     for rule in app.url_map.iter_rules():
         view = app.view_functions[rule.endpoint]
         if isinstance(view, Operation):

@@ -9,6 +9,7 @@ from flask import Flask
 from strongroom.assembly.container import Container, build
 from strongroom.assembly.features import FEATURES
 from strongroom.assembly.page_templates import require_known_templates
+from strongroom.assembly.plugin_host.host_errors import HOST_ERRORS
 from strongroom.assembly.plugin_host.page_parts import PageParts
 from strongroom.clock import Clock
 from strongroom.content.tenants.invitations.messages import InvitationLinks
@@ -215,16 +216,17 @@ def _page_paths(container: Container, hook: str, kind: type[LinkedPage]) -> dict
 
 
 def _require_known(authenticators: Authenticators, app: Flask) -> None:
-    """Refuse routes that admit an authenticator that no plugin has registered."""
+    """Refuse routes that accept an authenticator that no plugin has registered."""
     for endpoint, view in app.view_functions.items():
-        unknown = set(getattr(view, "admits", ())) - authenticators.names
+        unknown = set(getattr(view, "authenticators", ())) - authenticators.names
         if unknown:
-            raise PluginError(f"{endpoint} admits the unknown authenticator {min(unknown)!r}")
+            raise PluginError(f"{endpoint} accepts the unknown authenticator {min(unknown)!r}")
 
 
 def _register_routes(app: Application, container: Container) -> None:
     base_path = container.settings.server.base_path
-    routes = PluginRoutes(app, container.hosts.plugins.slow_hooks, base_path)
+    hosts = container.hosts
+    routes = PluginRoutes(app, hosts.plugins.slow_hooks, base_path, hosts.of, HOST_ERRORS)
     blueprints = routes.register(container.registry.blueprints())
     authenticators = _authenticators(container)
     register_service(app, Authenticators, authenticators)
@@ -236,7 +238,7 @@ def _register_routes(app: Application, container: Container) -> None:
     register_service(app, InvitationLinks, InvitationLinks(invitation_page))
     _require_known(authenticators, app)
     reserved = reserved_blueprint(app, base_path)
-    app.register_blueprint(reserved, url_prefix=base_path or None)
+    reserved.register(app, base_path)
     well_known = _well_known(app, container)
     settings = container.settings
     description = Description(
@@ -261,7 +263,7 @@ def _well_known(app: Application, container: Container) -> Blueprint:
     register_service(app, LoginProviders, LoginProviders(root, base_path, links))
     known = {rule.rule for rule in app.url_map.iter_rules()}
     blueprint = well_known_blueprint(pages, known, base_path)
-    app.register_blueprint(blueprint, url_prefix=base_path or None)
+    blueprint.register(app, base_path)
     return blueprint
 
 

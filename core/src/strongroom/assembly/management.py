@@ -62,7 +62,7 @@ def create_management_app(container: Container, metrics_folder: Path) -> Flask:
     readiness = Readiness(Probes(own, parts.shared), base.clock)
     register_service(app, Readiness, readiness)
     register_service(app, Translations, base.translations)
-    app.register_blueprint(health_blueprint)
+    health_blueprint.register(app)
 
     collectors = _collectors(container, readiness)
 

@@ -9,7 +9,7 @@ authenticator by its name, because browsers send some credentials, such as Basic
         return [QueryKey()]
 
     @routes.operation(
-        "GET", "/api/v1/feed", access=Access.USER, scope=Scope.FILES_READ, admits=("feed",)
+        "GET", "/api/v1/feed", access=Access.USER, scope=Scope.FILES_READ, authenticators=("feed",)
     )
 """
 

@@ -301,7 +301,10 @@ class FactorsAPI(ABC):
 
     The rules are those of the core's routes for all factors (``/users/{userId}/factors``): the caller is
     the user, has given a fresh proof, and is informed of each change. ``user_id`` is an id or ``me``.
-    All methods raise the errors in ``errors``, which the server answers.
+    The errors of all methods are
+    :attr:`HostErrors.FACTORS <strongroom.plugin_api.web.HostErrors.FACTORS>`. A route that changes a
+    factor has ``sensitive=Sensitive.FACTORS``, and the headers with a fresh proof,
+    :data:`~strongroom.plugin_api.web.PROOF_PARAMETERS`, in its ``document``.
     """
 
     errors: ClassVar[Sequence[Any]]

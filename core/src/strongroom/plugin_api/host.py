@@ -8,8 +8,9 @@ it first uses one of them.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from threading import RLock
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from strongroom.plugin_api.authentication import CallerInfo
 from strongroom.plugin_api.browser import BrowserAPI
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 ExtensionT = TypeVar("ExtensionT", bound=Extension[Any])
+
+_BUILDING: Final = RLock()
+"""Held while a service is built, which may get other services of its host."""
 
 
 class Clock(Protocol):
@@ -90,6 +94,20 @@ class HostAPI(ABC):
     @abstractmethod
     def options(self) -> Any:
         """The options of ``[plugins.NAME]``, of the type that the hook ``register_options`` returned."""
+
+    def get_service(self, kind: type[T]) -> T:
+        """Return the plugin's own service of a type, which its first use builds by ``kind(host)``.
+
+        There is one per host, so that hooks, jobs and views share it. Views get it by
+        :func:`strongroom.plugin_api.request.get_service`.
+        """
+        services: dict[type[Any], Any] = self.__dict__.setdefault("_own_services", {})
+        if kind not in services:
+            with _BUILDING:
+                if kind not in services:
+                    services[kind] = _build_service(kind, self)
+        service: T = services[kind]
+        return service
 
     @property
     @abstractmethod
@@ -246,7 +264,8 @@ class HostAPI(ABC):
         Records of tables are read by :meth:`strongroom.plugin_api.state.Transaction.page`.
 
         Args:
-            query: the parsed query, with the fields of :attr:`paging_query`.
+            query: the parsed query, with the fields of
+                :class:`~strongroom.plugin_api.schemas.PagingQuery`.
             key: returns the unique key of a record, a tuple of numbers and texts.
 
         Raises:
@@ -259,7 +278,8 @@ class HostAPI(ABC):
 
         Args:
             page: the page of :meth:`list_page` or of a transaction, or one that is read by its number.
-            query: the parsed query, with the fields of :attr:`paging_query`.
+            query: the parsed query, with the fields of
+                :class:`~strongroom.plugin_api.schemas.PagingQuery`.
 
         Raises:
             ApiError: the query has a cursor, and the page was read by its number.
@@ -434,3 +454,7 @@ class HostAPI(ABC):
     @abstractmethod
     def key_id(self) -> str | None:
         """Return the id of the access key that the caller uses; ``None`` without one."""
+
+
+def _build_service(kind: Callable[..., T], host: HostAPI) -> T:
+    return kind(host)

@@ -94,7 +94,8 @@ class Transaction(ABC):
         Args:
             statement: a SELECT whose ORDER BY is unique, such as a time and then the id. Its columns are
                 not NULL, or have ``nulls_first()`` ascending and ``nulls_last()`` descending.
-            query: the parsed query, with the fields of ``host.paging_query``.
+            query: the parsed query, with the fields of
+                :class:`~strongroom.plugin_api.schemas.PagingQuery`.
 
         Raises:
             ApiError: the cursor of the query is not one of this list for the caller.

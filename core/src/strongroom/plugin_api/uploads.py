@@ -24,7 +24,8 @@ class UploadsAPI(ABC):
 
     The methods read the headers and the body of the current request, and return the Flask response. A
     plugin whose callers share a user, as with :meth:`~strongroom.plugin_api.host.HostAPI.acting_for`,
-    must know itself which of them began which upload.
+    must know itself which of them began which upload. The errors of all methods are
+    :attr:`HostErrors.UPLOADS <strongroom.plugin_api.web.HostErrors.UPLOADS>`.
     """
 
     errors: Sequence[Any]

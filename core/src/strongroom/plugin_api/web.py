@@ -1,35 +1,37 @@
 """Routes of plugins: who may call them, and their errors.
 
-A plugin's routes change users only through :class:`~strongroom.plugin_api.host.HostAPI`, so that limits,
-captchas, the audit log and the tokens are the same as on the core's routes::
+A plugin's routes are functions of a module, as the core's are. They change users only through
+:class:`~strongroom.plugin_api.host.HostAPI`, so that limits, captchas, the audit log and the tokens are
+the same as on the core's routes::
+
+    routes = Blueprint("riddles", description="Log in by a riddle.")
+
+    @routes.operation("POST", "/api/v1/riddle-authorizations", access=Access.PUBLIC, body=AnswerSchema,
+                      returns=IssuedTokensSchema, errors=(HostErrors.LOG_IN,))
+    def log_in_by_riddle(body: dict[str, str]) -> Any:
+        return current_host().logins.log_in("riddle", {"answer": body["answer"]})
 
     @hookimpl
-    def register_blueprints(host: HostAPI) -> list[Blueprint]:
-        routes = host.blueprint("riddles", description="Log in by a riddle.")
-
-        @routes.operation("POST", "/api/v1/riddle-authorizations", access=Access.PUBLIC,
-                          body=AnswerSchema, returns=host.tokens_schema, errors=host.login_errors)
-        def log_in_by_riddle(body: dict[str, str]) -> Any:
-            return host.logins.log_in("riddle", {"answer": body["answer"]})
-
+    def register_blueprints() -> list[Blueprint]:
         return [routes]
 """
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Required, TypedDict, TypeVar, Unpack
 
 from strongroom.plugin_api.authentication import Sensitive
 
 ViewT = TypeVar("ViewT", bound=Callable[..., Any])
 HookT = TypeVar("HookT", bound=Callable[..., Any])
+PartT = TypeVar("PartT")
 
 
 class Access(Enum):
-    """The callers that a route admits. Every route states one value."""
+    """The callers that a route accepts. Every route states one value."""
 
     PUBLIC = "all clients"
     OPTIONAL = "all clients; a token is checked if there is one"
@@ -250,29 +252,144 @@ class RestResponse:
         return str(self.json["error"]["code"]) if is_error else None
 
 
-class Blueprint(Protocol):
-    """A plugin's routes and hooks of requests, created by :meth:`HostAPI.blueprint`."""
+class HostErrors(Enum):
+    """Errors of methods of :class:`HostAPI`, for the ``errors`` of an operation."""
+
+    LOG_IN = "log_in"
+    """Of :meth:`HostAPI.log_in`."""
+    BIND = "bind"
+    """Of :meth:`HostAPI.bind`."""
+    UNBIND = "unbind"
+    """Of :meth:`HostAPI.unbind`."""
+    STATES = "states"
+    """Of :meth:`HostAPI.issue_state` and :meth:`HostAPI.spend_state`."""
+    FACTORS = "factors"
+    """Of all methods of :attr:`HostAPI.factors`."""
+    UPLOADS = "uploads"
+    """Of all methods of :attr:`HostAPI.uploads`."""
+
+
+PROOF_PARAMETERS: Final[list[dict[str, Any]]] = [
+    {
+        "name": "X-Verification-Code",
+        "in": "header",
+        "required": False,
+        "schema": {"type": "string", "pattern": r"^\s*[^.]+\..+$"},
+        "description": "`{id}.{code}` of a code sent to one of the user's contacts",
+    },
+    {
+        "name": "X-Current-Password",
+        "in": "header",
+        "required": False,
+        "schema": {"type": "string"},
+        "description": "The current password, percent-encoded UTF-8 (`encodeURIComponent`)",
+    },
+]
+"""The OpenAPI parameters of a fresh proof, for the ``document`` of an operation that requires one."""
+
+Limit = str | Callable[[], Any]
+"""A key of ``[limits]``, or a function that counts the request.
+
+To refuse the request, the function raises an error or returns a response.
+"""
+
+HeaderNames = Sequence[str] | Mapping[str, str]
+"""Names of headers that the core describes, or headers with their descriptions."""
+
+
+class RouteOptions(TypedDict, total=False):
+    """The keywords of :meth:`Blueprint.operation`, which describes them."""
+
+    access: Required[Access]
+    scope: str | None
+    authenticators: Sequence[str]
+    sensitive: Sensitive | None
+    limit: Limit | None
+    body: type[Any] | None
+    query: type[Any] | None
+    any_query: bool | None
+    request_headers: HeaderNames
+    returns: type[Any] | None
+    status: int
+    errors: Sequence[Any]
+    compress: bool
+    response_headers: HeaderNames
+    document: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteCallers:
+    """Who may call a route, and how often; see :meth:`Blueprint.operation`."""
+
+    access: Access
+    scope: str | None = None
+    authenticators: Sequence[str] = ()
+    sensitive: Sensitive | None = None
+    limit: Limit | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteRequest:
+    """What a route takes; see :meth:`Blueprint.operation`."""
+
+    body: type[Any] | None = None
+    query: type[Any] | None = None
+    any_query: bool | None = None
+    request_headers: HeaderNames = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteResponse:
+    """What a route returns; see :meth:`Blueprint.operation`."""
+
+    returns: type[Any] | None = None
+    status: int = 200
+    errors: Sequence[Any] = ()
+    compress: bool = False
+    response_headers: HeaderNames = ()
+    document: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A route as it was declared."""
+
+    method: str
+    path: str
+    view: Callable[..., Any]
+    callers: RouteCallers
+    request: RouteRequest
+    response: RouteResponse
+
+
+class Blueprint:
+    """Routes and hooks of requests, recorded when their module is imported.
+
+    The hook ``register_blueprints`` returns them, and the server registers them once per application.
+    Views, functions of limits and hooks get their plugin's host by
+    :func:`strongroom.plugin_api.request.current_host`.
+
+    Args:
+        name: the OpenAPI tag, unique on the server.
+        description: the description of the tag.
+        parameters: the descriptions of path parameters by name, for OpenAPI. ``tenant_id``,
+            ``user_id``, ``file_id`` and others that the core's routes share have one without it.
+    """
+
+    parts: ClassVar[tuple[type[Any], ...]] = (RouteCallers, RouteRequest, RouteResponse)
+    """The classes of the parts of a route."""
+
+    def __init__(
+        self, name: str, *, description: str = "", parameters: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        self.name = name
+        self.description = description
+        self.parameters = parameters
+        self.routes: list[Route] = []
+        self.hooks: list[tuple[str, Callable[..., Any]]] = []
 
     def operation(
-        self,
-        method: str,
-        path: str,
-        *,
-        access: Access,
-        body: type[Any] | None = None,
-        query: type[Any] | None = None,
-        returns: type[Any] | None = None,
-        status: int = 200,
-        errors: Sequence[Any] = (),
-        limit: str | Callable[[], Any] | None = None,
-        any_query: bool | None = None,
-        compress: bool = False,
-        scope: str | None = None,
-        admits: Sequence[str] = (),
-        sensitive: Sensitive | None = None,
-        request_headers: Mapping[str, str] = MappingProxyType({}),
-        response_headers: Mapping[str, str] = MappingProxyType({}),
-        document: dict[str, Any] | None = None,
+        self, method: str, path: str, **options: Unpack[RouteOptions]
     ) -> Callable[[ViewT], ViewT]:
         """Register a view for a method and a path.
 
@@ -291,14 +408,14 @@ class Blueprint(Protocol):
         Args:
             method: the HTTP method.
             path: the path, with parameters as ``<name>``.
-            access: the callers that are admitted.
+            access: the callers that may use the route.
             body: the marshmallow schema of the JSON body, which has at most 256 KiB, or 64 KiB if the
                 route needs no token.
             query: the marshmallow schema of the query parameters.
             returns: the marshmallow schema of the response; without it, the view returns a Flask
                 response.
             status: the HTTP status of success.
-            errors: possible errors: :class:`ErrorKind`, and the errors that :class:`HostAPI` lists.
+            errors: possible errors: :class:`ErrorKind` and :class:`HostErrors`.
             limit: the rate limit, counted before the token and the input are read: a key of
                 ``[limits]``, per client address, or a function that calls :meth:`LimitsAPI.check_rate`,
                 and may return the response of a refusal. Without one, ``public_per_address`` limits the
@@ -315,21 +432,54 @@ class Blueprint(Protocol):
             scope: a :class:`~strongroom.plugin_api.authentication.Scope`, with which access keys are
                 admitted; without one, none is. Keys that are limited to a tenant are admitted only if
                 the path has the parameter ``<tenant_id>``.
-            admits: the names of the authenticators, such as ``basic``, that are admitted in addition to
-                bearer tokens.
+            authenticators: the names of the authenticators, such as ``basic``, that are accepted in
+                addition to bearer tokens.
             sensitive: what the route changes, if users with a second factor must have proven it lately;
                 others receive ``error.step-up-required``.
-            request_headers: the headers that the view reads, with descriptions; scripts of the origins
-                in ``[server] cors_origins`` may send them.
-            response_headers: the headers of success, with descriptions; such scripts may read them.
+            request_headers: the headers that the view reads, with descriptions, or the names of headers
+                that the core describes; scripts of the origins in ``[server] cors_origins`` may send
+                them.
+            response_headers: the headers of success, likewise; such scripts may read them.
             document: members that are merged into the OpenAPI operation.
+
+        Raises:
+            TypeError: an option is unknown, or ``access`` is missing.
         """
+        parts = _route_parts(self.parts, {**options}, f"{method} {path}")
+
+        def record(view: ViewT) -> ViewT:
+            self.add(Route(method, path, view, *parts))
+            # The undecorated view, so that other code and tests can call it directly.
+            return view
+
+        return record
+
+    def add(self, route: Route) -> None:
+        """Add a route that was declared elsewhere."""
+        self.routes.append(route)
+
+    def extended(self, *others: "Blueprint") -> "Blueprint":
+        """Return a blueprint of the same name that also has the routes and hooks of others."""
+        extended = type(self)(
+            self.name,
+            description=self.description,
+            parameters={
+                name: text for each in (self, *others) for name, text in each.parameters.items()
+            },
+        )
+        for blueprint in (self, *others):
+            for route in blueprint.routes:
+                extended.add(route)
+            extended.hooks.extend(blueprint.hooks)
+        return extended
 
     def after_request(self, hook: HookT) -> HookT:
         """Register a hook of Flask that runs after each request to the routes of this blueprint.
 
         The hook receives the Flask response, which may be an error, and returns it or another one.
         """
+        self.hooks.append(("after_request", hook))
+        return hook
 
     def before_app_request(self, hook: HookT) -> HookT:
         """Register a hook of Flask that runs before each request, those of the core's routes included.
@@ -337,6 +487,8 @@ class Blueprint(Protocol):
         The hook has no arguments. It returns ``None``, or the Flask response that replaces the route's,
         or raises :class:`ApiError`. It runs before the token is checked.
         """
+        self.hooks.append(("before_app_request", hook))
+        return hook
 
     def after_app_request(self, hook: HookT) -> HookT:
         """Register a hook of Flask that runs after each request, those of the core's routes included.
@@ -344,6 +496,26 @@ class Blueprint(Protocol):
         The hook receives the Flask response, which may be an error, and returns it or another one. It
         must not read the body, which may be a large file.
         """
+        self.hooks.append(("after_app_request", hook))
+        return hook
+
+
+def _route_parts(kinds: Sequence[type[Any]], options: dict[str, Any], route: str) -> tuple[Any, ...]:
+    """Return the parts of a route; each takes the options that have the names of its fields.
+
+    Raises:
+        TypeError: an option is unknown, or ``access`` is missing.
+    """
+    if "access" not in options:
+        raise TypeError(f"{route}: state who may call the route, such as access=Access.USER")
+    names = [{item.name for item in fields(kind)} for kind in kinds]
+    if unknown := options.keys() - set().union(*names):
+        known = ", ".join(sorted(set().union(*names)))
+        raise TypeError(f"{route}: there is no option {min(unknown)!r}; use one of {known}")
+    return tuple(
+        kind(**{name: options[name] for name in options.keys() & own})
+        for kind, own in zip(kinds, names, strict=True)
+    )
 
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from tests.support.page_browser import PageBrowser
 from tests.support.shares import ALL_KINDS, PLUGINS, PNG, Shared
 
 from strongroom.web.http.access import SAFE_METHODS
-from strongroom.web.http.routing import Operation, needs_caller
+from strongroom.web.http.route_parts import needs_caller
+from strongroom.web.http.routing import Operation
 
 pytestmark = [
     on_sqlite,

@@ -5,7 +5,7 @@ from sqlalchemy import func, select
 
 from strongroom.plugin_api.host import HostAPI
 from strongroom_webhooks.models import Outcome, deliveries, endpoints
-from strongroom_webhooks.service import webhooks_of
+from strongroom_webhooks.service import Webhooks
 
 
 def make_commands(host: HostAPI) -> click.Group:
@@ -33,6 +33,6 @@ def make_commands(host: HostAPI) -> click.Group:
     @webhooks.command()
     def deliver() -> None:
         """Send the due deliveries, for servers with `enabled = false`, and print the attempts."""
-        click.echo(f"{webhooks_of(host).sender().send_due()} attempts")
+        click.echo(f"{host.get_service(Webhooks).sender().send_due()} attempts")
 
     return webhooks

@@ -17,8 +17,8 @@ from strongroom_webhooks.errors import KINDS
 from strongroom_webhooks.metrics import make_metrics
 from strongroom_webhooks.models import metadata
 from strongroom_webhooks.options import WebhookOptions
-from strongroom_webhooks.routes import make_routes
-from strongroom_webhooks.service import start_sending, stop_sending, webhooks_of
+from strongroom_webhooks.routes import routes
+from strongroom_webhooks.service import Webhooks, start_sending, stop_sending
 from strongroom_webhooks.sink import WebhookSink
 
 API_VERSION = "1.2"
@@ -41,17 +41,17 @@ def register_errors() -> Iterable[ErrorKind]:
 
 @hookimpl
 def register_event_sinks(host: HostAPI) -> list[EventSink]:
-    return [WebhookSink(webhooks_of(host))]
+    return [WebhookSink(host.get_service(Webhooks))]
 
 
 @hookimpl
 def register_prune_steps(host: HostAPI) -> list[PruneStep]:
-    return [PruneStep("deliveries", webhooks_of(host).prune)]
+    return [PruneStep("deliveries", host.get_service(Webhooks).prune)]
 
 
 @hookimpl
 def register_tenant_erasers(host: HostAPI) -> list[TenantEraser]:
-    return [webhooks_of(host).erase_tenant]
+    return [host.get_service(Webhooks).erase_tenant]
 
 
 @hookimpl
@@ -60,8 +60,8 @@ def register_metrics(host: HostAPI) -> list[Metric]:
 
 
 @hookimpl
-def register_blueprints(host: HostAPI) -> list[Blueprint]:
-    return [make_routes(host, webhooks_of(host))]
+def register_blueprints() -> list[Blueprint]:
+    return [routes]
 
 
 @hookimpl

@@ -1,11 +1,8 @@
 """JSON of the REST API."""
 
-from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Any
-
 from marshmallow import Schema, fields, validate
 
+from strongroom.plugin_api.schemas import PagingQuery, Timestamp
 from strongroom_webhooks.models import Outcome, Status
 
 _TYPES = validate.Length(1, 50)
@@ -13,20 +10,6 @@ _URL = validate.Length(1, 2048)
 _DESCRIPTION = validate.Length(max=255)
 _PATTERN = validate.Length(1, 64)
 _WEEK = 7 * 24 * 60 * 60
-
-
-class Timestamp(fields.Integer):
-    """Milliseconds since the Unix epoch, shown as ISO 8601 in UTC."""
-
-    def __init__(self, *, metadata: Mapping[str, Any] | None = None, **options: Any) -> None:
-        described = {"type": "string", "format": "date-time", **(metadata or {})}
-        super().__init__(metadata=described, **options)
-
-    def _serialize(self, value: Any, *_: Any, **__: Any) -> Any:
-        if value is None:
-            return None
-        shown = datetime.fromtimestamp(value / 1000, UTC).isoformat(timespec="milliseconds")
-        return shown.replace("+00:00", "Z")
 
 
 class NewEndpointSchema(Schema):
@@ -250,7 +233,18 @@ class DeliverySchema(Schema):
     )
 
 
-OUTCOME = fields.String(
-    validate=validate.OneOf([item.value for item in Outcome]),
-    metadata={"description": "Only deliveries in this state"},
-)
+class EndpointsQuery(PagingQuery):
+    """Which endpoints are listed."""
+
+    tenantId = fields.String(
+        validate=validate.Length(1, 36), metadata={"description": "Only the endpoints of this tenant"}
+    )
+
+
+class DeliveriesQuery(PagingQuery):
+    """Which deliveries of an endpoint are listed."""
+
+    outcome = fields.String(
+        validate=validate.OneOf([item.value for item in Outcome]),
+        metadata={"description": "Only deliveries in this state"},
+    )

@@ -2,7 +2,6 @@
 
 from functools import cached_property
 from typing import Final
-from weakref import WeakKeyDictionary
 
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.outbound import OutboundClient
@@ -103,18 +102,12 @@ class Webhooks:
         self._host.notify(endpoint.owner_id, _SUBJECT, text)
 
 
-_of_hosts: Final[WeakKeyDictionary[HostAPI, Webhooks]] = WeakKeyDictionary()
 _started: Final[list[Webhooks]] = []
-
-
-def webhooks_of(host: HostAPI) -> Webhooks:
-    """Return the parts of one server. Hooks receive the same host, and share them."""
-    return _of_hosts.setdefault(host, Webhooks(host))
 
 
 def start_sending(host: HostAPI) -> None:
     """Begin to send, when the process begins to serve."""
-    webhooks = webhooks_of(host)
+    webhooks = host.get_service(Webhooks)
     webhooks.start()
     _started.append(webhooks)
 

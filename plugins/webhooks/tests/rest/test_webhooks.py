@@ -20,7 +20,7 @@ from strongroom.testing.clock import HOUR
 from strongroom.testing.outbound import forbidden_urls, listening
 from strongroom_webhooks.models import metadata
 from strongroom_webhooks.plugin import register_tables
-from strongroom_webhooks.service import webhooks_of
+from strongroom_webhooks.service import Webhooks
 
 ROOT = "/api/v1/webhook-endpoints"
 
@@ -70,10 +70,10 @@ class Scene:
 
     def happen(self, *numbers: int) -> None:
         """Queue events, as the sink does."""
-        webhooks_of(self.host).queue.append([self.event(number) for number in numbers])
+        self.host.get_service(Webhooks).queue.append([self.event(number) for number in numbers])
 
     def send(self) -> int:
-        return webhooks_of(self.host).sender().send_due()
+        return self.host.get_service(Webhooks).sender().send_due()
 
     @property
     def host(self) -> Any:

@@ -32,11 +32,12 @@ API_VERSION = "1.2"
 """
 
 ROUTES = """
-from strongroom.plugin_api.web import Access
+from strongroom.plugin_api.schemas import DoneSchema
+from strongroom.plugin_api.web import Access, Blueprint
 
-def routes_of(host, name, path, view):
-    routes = host.blueprint(name, description="Things.")
-    routes.operation("GET", path, access=Access.PUBLIC, returns=host.done_schema)(view)
+def make_routes(name, path, view):
+    routes = Blueprint(name, description="Things.")
+    routes.operation("GET", path, access=Access.PUBLIC, returns=DoneSchema)(view)
     return routes
 """
 
@@ -144,12 +145,57 @@ REFUSED = {
         f"{ACME}: options_type: Options.port has the default '5', which is no int",
     ),
     "a hook that returns None": (
-        "@hookimpl\ndef register_blueprints(host):\n    host.blueprint('a', description='A.')\n",
+        "@hookimpl\ndef register_blueprints(host):\n    host.clock.now()\n",
         f"{ACME} returned None from register_blueprints; return what it registers, or []",
     ),
     "a blueprint that is none": (
         "@hookimpl\ndef register_blueprints(host):\n    return ['/things']\n",
-        f"{ACME} returned '/things' from register_blueprints; expected a blueprint of host.blueprint()",
+        (
+            f"{ACME} returned '/things' from register_blueprints; "
+            "expected a Blueprint of strongroom.plugin_api.web"
+        ),
+    ),
+    "a route with an unknown option": (
+        """
+        from strongroom.plugin_api.web import Access, Blueprint
+        routes = Blueprint("things", description="Things.")
+        @routes.operation("GET", "/things", access=Access.PUBLIC, return_=dict)
+        def get_things():
+            return {}
+        """,
+        (
+            'plugin "acme" failed to import: TypeError: '
+            "GET /things: there is no option 'return_'; use one of "
+        ),
+    ),
+    "a route without access": (
+        """
+        from strongroom.plugin_api.web import Blueprint
+        @Blueprint("things", description="Things.").operation("GET", "/things")
+        def get_things():
+            return {}
+        """,
+        'plugin "acme" failed to import: TypeError: GET /things: state who may call the route, such as ',
+    ),
+    "a compressed response with a secret": (
+        ROUTES
+        + """
+from marshmallow import Schema, fields
+
+class KeySchema(Schema):
+    token = fields.String()
+
+routes = Blueprint("things", description="Things.")
+
+@routes.operation("GET", "/things", access=Access.PUBLIC, returns=KeySchema, compress=True)
+def get_things():
+    return {}
+
+@hookimpl
+def register_blueprints():
+    return [routes]
+        """,
+        f"{ACME}: a blueprint cannot be registered: ValueError: GET /things: ",
     ),
     "a route of the server": (
         ROUTES
@@ -159,7 +205,7 @@ def get_user(user_id):
 
 @hookimpl
 def register_blueprints(host):
-    return [routes_of(host, "things", "/users/<who>", get_user)]
+    return [make_routes("things", "/users/<who>", get_user)]
         """,
         f"{ACME}: GET /users/<who> is also a route of the server; choose another path",
     ),
@@ -219,8 +265,8 @@ def get_other():
 
 @hookimpl
 def register_blueprints(host):
-    routes = routes_of(host, "one", "/things", get_thing)
-    routes.operation("GET", "/things", access=Access.PUBLIC, returns=host.done_schema)(get_other)
+    routes = make_routes("one", "/things", get_thing)
+    routes.operation("GET", "/things", access=Access.PUBLIC, returns=DoneSchema)(get_other)
     return [routes]
         """,
         f"{ACME}: GET /things is twice in the blueprint one, as get_thing and get_other; choose another",
@@ -233,7 +279,7 @@ def get_thing():
 
 @hookimpl
 def register_blueprints(host):
-    return [routes_of(host, name, "/things", get_thing) for name in ("one", "two")]
+    return [make_routes(name, "/things", get_thing) for name in ("one", "two")]
         """,
         f"{ACME}: GET /things is in two blueprints, one.get_thing and two.get_thing; choose another",
     ),
@@ -335,7 +381,7 @@ def get_thing(key):
 
 @hookimpl
 def register_blueprints(host):
-    return [routes_of(host, host.plugin, f"/things/<{host.plugin}>", lambda **_: {})]
+    return [make_routes(host.plugin, f"/things/<{host.plugin}>", lambda **_: {})]
     """
     )
     for name in ("acme", "bolt"):
@@ -372,7 +418,7 @@ from strongroom.foundation.plugins.hook_calls import perf_counter as watch
 @hookimpl
 def register_blueprints(host):
     watch.now += 15
-    routes = routes_of(host, "things", "/things", get_thing)
+    routes = make_routes("things", "/things", get_thing)
     @routes.before_app_request
     def look_up():
         watch.now += 3
@@ -433,7 +479,7 @@ def test_a_fault_in_a_request_names_the_plugin_and_the_hook(
     view = 'return {"success": True}' if code else "pass"
     source = (
         "\n@hookimpl\ndef register_blueprints(host):\n"
-        '    routes = routes_of(host, "things", "/things", get_thing)\n'
+        '    routes = make_routes("things", "/things", get_thing)\n'
         f"{inside}    return [routes]\n\ndef get_thing():\n    {view}\n"
     )
     path = site.write(ROUTES + source)

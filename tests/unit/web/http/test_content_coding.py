@@ -8,9 +8,9 @@ import flask
 import pytest
 from marshmallow import Schema, fields
 
+from strongroom.plugin_api.schemas import collection_of
 from strongroom.plugin_api.web import Access
 from strongroom.web.http.app import Application
-from strongroom.web.http.paging import collection_of
 from strongroom.web.http.response import Response
 from strongroom.web.http.routing import Blueprint
 
@@ -61,14 +61,13 @@ FAULTS: list[tuple[str, str, type[Schema] | None, str]] = [
 
 def test_an_operation_whose_response_may_have_a_secret_cannot_declare_it() -> None:
     for method, path, returns, fault in FAULTS:
-        operation = Blueprint("views", __name__).operation
+        operation = Blueprint("views").operation
+        declare = operation(method, path, access=Access.PUBLIC, returns=returns, compress=True)
         with pytest.raises(ValueError, match=fault) as refused:
-            operation(method, path, access=Access.PUBLIC, returns=returns, compress=True)
+            declare(lambda: None)
         assert str(refused.value).startswith(f"{method} {path}: ")
     for harmless in (collection_of(PlainSchema), WriteOnlySchema):
-        Blueprint("views", __name__).operation(
-            "GET", "/a", access=Access.PUBLIC, returns=harmless, compress=True
-        )
+        Blueprint("views").operation("GET", "/a", access=Access.PUBLIC, returns=harmless, compress=True)
 
 
 def pieces() -> Iterator[bytes]:
@@ -99,14 +98,14 @@ def mark(response: flask.Response) -> flask.Response:
 
 def test_complete_json_is_compressed_after_hooks_have_changed_it() -> None:
     for name, (result, is_coded) in RESULTS.items():
-        blueprint = Blueprint("views", __name__)
+        blueprint = Blueprint("views")
         declare = blueprint.operation(
             "GET", "/view", access=Access.PUBLIC, returns=PlainSchema, compress=True
         )
         declare(lambda result=result: result)
         blueprint.after_request(mark)
         app = Application("test")
-        app.register_blueprint(blueprint)
+        blueprint.register(app)
         answer = app.test_client().get("/view", headers={"Accept-Encoding": "gzip"})
         assert (answer.headers.get("Content-Encoding") == "gzip") == is_coded, name
         data = gzip.decompress(answer.data) if is_coded else answer.data

@@ -114,8 +114,8 @@ def serve(app: Flask, blueprint: Any, hooks: list[tuple[str, Register]]) -> tupl
 def test_hooks_do_the_same_as_in_flask(case: str) -> None:
     theirs = flask.Blueprint("feature", __name__)
     theirs.get("/path")(view)
-    ours = Blueprint("feature", __name__)
+    ours = Blueprint("feature")
     ours.operation("GET", "/path", access=Access.PUBLIC)(view)
     expected = serve(Flask("test"), theirs, HOOKS[case])
     assert expected[0]
-    assert serve(Application("test"), ours, HOOKS[case]) == expected
+    assert serve(Application("test"), ours.flask_blueprint(), HOOKS[case]) == expected

@@ -13,10 +13,10 @@ from strongroom.web.http.routing import Blueprint
 
 def client_of(view: Callable[[], Any]) -> Any:
     """Return a client of an application with one operation, ``GET /view``."""
-    blueprint = Blueprint("views", __name__)
+    blueprint = Blueprint("views")
     blueprint.operation("GET", "/view", access=Access.PUBLIC, status=203)(view)
     app = Application("test")
-    app.register_blueprint(blueprint)
+    blueprint.register(app)
     return app.test_client()
 
 

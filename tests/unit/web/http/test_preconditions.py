@@ -17,7 +17,7 @@ class RiddleSchema(Schema):
 
 
 def test_a_view_that_does_not_compare_the_revision_is_refused_by_name() -> None:
-    routes = Blueprint("riddles", __name__)
+    routes = Blueprint("riddles")
 
     @routes.operation("GET", "/riddles/<riddle_id>", access=Access.USER, returns=RiddleSchema)
     def get_riddle(riddle_id: str) -> dict[str, int]:
@@ -28,7 +28,7 @@ def test_a_view_that_does_not_compare_the_revision_is_refused_by_name() -> None:
         return {"revision": len(riddle_id)}
 
     app = Flask(__name__)
-    app.register_blueprint(routes)
+    routes.register(app)
     changing = app.view_functions["riddles.put_riddle"]
     assert isinstance(changing, Operation)
     changing.owner = "riddles 1.0"

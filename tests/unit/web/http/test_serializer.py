@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from marshmallow import Schema, fields, post_dump
 
 from strongroom.assembly.features import core_blueprints
-from strongroom.web.http.parsing import Timestamp
+from strongroom.plugin_api.schemas import Timestamp
 from strongroom.web.http.response import serializer
 
 TIMES = st.integers(0, 253_402_300_799_999)

@@ -3,8 +3,8 @@
 from marshmallow import Schema, fields, validate
 
 from strongroom.activity.audit.outcomes import FAILURE, SUCCESS
-from strongroom.web.http.paging import PagingQuery, ReferenceSchema
-from strongroom.web.http.parsing import Timestamp, identifier, text
+from strongroom.plugin_api.schemas import PagingQuery, ReferenceSchema, Timestamp
+from strongroom.web.http.parsing import identifier, text
 
 _OUTCOMES = (SUCCESS, FAILURE)
 

@@ -9,13 +9,14 @@ from strongroom.activity.audit.schemas import AuditEventSchema, AuditQuery
 from strongroom.activity.audit.service import AuditFilter, AuditListing
 from strongroom.foundation.errors import Forbidden
 from strongroom.foundation.json_text import encode_json
+from strongroom.plugin_api.schemas import collection_of
 from strongroom.web.http.access import Access
-from strongroom.web.http.paging import collection_of, envelope, paging, reference
+from strongroom.web.http.paging import envelope, paging, reference
 from strongroom.web.http.request import get_service
 from strongroom.web.http.routing import Blueprint
 
 blueprint = Blueprint(
-    "audit", __name__, url_prefix="/audit-events", description="Audit events, for administrators."
+    "audit", url_prefix="/audit-events", description="Audit events, for administrators."
 )
 
 

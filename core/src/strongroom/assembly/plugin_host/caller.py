@@ -10,7 +10,7 @@ from strongroom.foundation.errors import ValidationFailed
 from strongroom.foundation.operations import OperationRule
 from strongroom.plugin_api.changes import UNCHANGED
 from strongroom.plugin_api.paging import ResultPage
-from strongroom.web.http.paging import MAX_PAGE_NUMBER, MAX_PAGE_SIZE
+from strongroom.plugin_api.schemas import MAX_PAGE_NUMBER, MAX_PAGE_SIZE
 
 A = TypeVar("A")
 

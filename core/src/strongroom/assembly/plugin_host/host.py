@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from flask import Response
 
@@ -31,14 +31,11 @@ from strongroom.assembly.plugin_host.users import HostUsers
 from strongroom.clock import Clock
 from strongroom.content.scanning.scanners import Scanners
 from strongroom.content.tenants.service import TenantService
-from strongroom.foundation import errors
 from strongroom.foundation.caller import ANY_TENANT
 from strongroom.foundation.config import Settings
 from strongroom.foundation.database.paging import Page, page_of
-from strongroom.identity.accounts.schemas import BoundCredentialSchema, CredentialsSchema
 from strongroom.identity.sessions.factor_verification import SecondFactors
 from strongroom.identity.sessions.login_methods import LoginMethods
-from strongroom.identity.sessions.schemas import IssuedTokensSchema
 from strongroom.identity.users.contacts import Notices
 from strongroom.identity.users.plugin_values import PluginValues
 from strongroom.identity.verification.captchas import CaptchaService
@@ -52,21 +49,28 @@ from strongroom.plugin_api.limits import LimitsAPI
 from strongroom.plugin_api.logins import LoginsAPI
 from strongroom.plugin_api.pages import PageLink
 from strongroom.plugin_api.paging import ResultPage
+from strongroom.plugin_api.schemas import (
+    BoundCredentialSchema,
+    CredentialsSchema,
+    DoneSchema,
+    IssuedTokensSchema,
+    PagingQuery,
+    Timestamp,
+    collection_of,
+)
 from strongroom.plugin_api.secrets import SecretsAPI
 from strongroom.plugin_api.server import ServerAPI
 from strongroom.plugin_api.state import PluginDatabase, UserStore, ValueStore
-from strongroom.plugin_api.web import ApiError, RestResponse
+from strongroom.plugin_api.web import ApiError, Blueprint, HostErrors, RestResponse
 from strongroom.web.http.access import Access, authenticate, current_identity, optional_identity
 from strongroom.web.http.cursors import refused_cursor
 from strongroom.web.http.errors import error_response
 from strongroom.web.http.internal_requests import has_operation, send_request
-from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging
-from strongroom.web.http.parsing import DoneSchema, Timestamp
+from strongroom.web.http.paging import envelope, paging
 from strongroom.web.http.request import (
     client,
     current_request_id,
 )
-from strongroom.web.http.routing import Blueprint
 from strongroom.web.pages.html import Pages
 from strongroom.web.pages.languages import page_languages
 
@@ -75,9 +79,6 @@ if TYPE_CHECKING:
     from strongroom.assembly.services import Services
 
 T = TypeVar("T")
-
-_PROOF_ERRORS: Final = (errors.InvalidCredentials, errors.TooManyRequests, errors.Unavailable)
-_REAUTHENTICATION_ERRORS: Final = (errors.CodeInvalid, errors.WrongPassword, errors.FreshProofRequired)
 
 
 class PluginHost(HostAPI):
@@ -94,24 +95,10 @@ class PluginHost(HostAPI):
     credentials_schema = CredentialsSchema
     credential_schema = BoundCredentialSchema
     done_schema = DoneSchema
-    login_errors = (
-        *_PROOF_ERRORS,
-        errors.SecondFactorRequired,
-        errors.FactorEnrolmentRequired,
-        errors.CredentialConflict,
-        errors.UserSuspended,
-        errors.RegistrationClosed,
-        errors.InvitationRequired,
-    )
-    bind_errors = (*_PROOF_ERRORS, *_REAUTHENTICATION_ERRORS, errors.Forbidden, errors.CredentialTaken)
-    unbind_errors = (
-        errors.Forbidden,
-        errors.NotFound,
-        errors.LastContact,
-        errors.CodeInvalid,
-        errors.TooManyRequests,
-    )
-    state_errors = (errors.StateInvalid, errors.TooManyRequests)
+    login_errors = (HostErrors.LOG_IN,)
+    bind_errors = (HostErrors.BIND,)
+    unbind_errors = (HostErrors.UNBIND,)
+    state_errors = (HostErrors.STATES,)
     timestamp_field = Timestamp
     paging_query = PagingQuery
 
@@ -286,7 +273,7 @@ class PluginHost(HostAPI):
     def blueprint(
         self, name: str, *, description: str, parameters: Mapping[str, str] = MappingProxyType({})
     ) -> Blueprint:
-        return Blueprint(name, __name__, description=description, parameters=parameters)
+        return Blueprint(name, description=description, parameters=parameters)
 
     def authenticate(
         self, *, scope: str | None = None, admits: Sequence[str] = (), token: str | None = None

@@ -15,11 +15,11 @@ from strongroom.foundation.errors import (
 from strongroom.identity.sessions.browser_sessions import BrowserSessions
 from strongroom.identity.sessions.login import LoginService
 from strongroom.identity.sessions.login_methods import LoginMethods
-from strongroom.identity.sessions.schemas import IssuedTokensSchema
 from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.plugin_api.browser import BrowserAPI, BrowserSession, is_local_path
 from strongroom.plugin_api.login import LogoutRequest
 from strongroom.plugin_api.pages import LoginPages
+from strongroom.plugin_api.schemas import IssuedTokensSchema
 from strongroom.plugin_api.web import ApiError, RestResponse
 from strongroom.web.http.access import SAFE_METHODS, set_caller
 from strongroom.web.http.errors import error_response

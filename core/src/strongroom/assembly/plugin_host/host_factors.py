@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 from strongroom.foundation import errors as core_errors
 from strongroom.foundation.limits.service import RateLimits
 from strongroom.identity import operations
-from strongroom.identity.accounts.credential_views import PROOF_ERRORS
 from strongroom.identity.accounts.factor_management import FactorService, info_of
-from strongroom.identity.accounts.schemas import FactorSchema
-from strongroom.identity.accounts.views import PROOF_HEADERS, PROOF_PARAMETERS, proof_of_headers
+from strongroom.identity.accounts.views import PROOF_HEADERS, proof_of_headers
 from strongroom.identity.sessions.login import LoginService
 from strongroom.plugin_api.factors import FactorInfo, FactorsAPI, Json, OpenEnrolment, kind_of
+from strongroom.plugin_api.schemas import FactorSchema
+from strongroom.plugin_api.web import PROOF_PARAMETERS, HostErrors
 from strongroom.web.http.access import Access, current_identity, own_id
 from strongroom.web.http.request import client, get_service, origin
 
@@ -21,15 +21,7 @@ from strongroom.web.http.request import client, get_service, origin
 class HostFactors(FactorsAPI):
     """Implements ``host.factors`` for the caller of the current request."""
 
-    errors: ClassVar[Sequence[Any]] = (
-        core_errors.Forbidden,
-        core_errors.NotFound,
-        core_errors.LastContact,
-        core_errors.FactorNeeded,
-        core_errors.ChallengeInvalid,
-        core_errors.FactorInvalid,
-        *PROOF_ERRORS,
-    )
+    errors: ClassVar[Sequence[Any]] = (HostErrors.FACTORS,)
     schema: ClassVar[type[Any]] = FactorSchema
     change: ClassVar[Mapping[str, Any]] = MappingProxyType(
         {

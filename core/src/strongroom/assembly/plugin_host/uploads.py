@@ -11,7 +11,6 @@ from strongroom.extensions.uploads import protocol
 from strongroom.extensions.uploads.repository import Upload
 from strongroom.extensions.uploads.service import UploadService
 from strongroom.extensions.uploads.views import (
-    RECEIVE_ERRORS,
     add_version,
     description,
     progress_headers,
@@ -19,13 +18,14 @@ from strongroom.extensions.uploads.views import (
 )
 from strongroom.plugin_api.files import OnConflict as Rule
 from strongroom.plugin_api.uploads import UploadInfo, UploadsAPI
+from strongroom.plugin_api.web import HostErrors
 from strongroom.web.http.response import Response, no_content
 
 
 class HostUploads(AsCaller, UploadsAPI):
     """Implements :class:`~strongroom.plugin_api.uploads.UploadsAPI`."""
 
-    errors = RECEIVE_ERRORS
+    errors = (HostErrors.UPLOADS,)
 
     @property
     def _uploads(self) -> UploadService:

@@ -28,7 +28,6 @@ from strongroom.web.http.uploads import UPLOAD_BODY, receive_upload
 
 blueprint = Blueprint(
     "file changes",
-    __name__,
     url_prefix="/api/v1/tenants/<tenant_id>/files/<file_id>",
     description="Rename, move, copy and replace files and folders.",
 )

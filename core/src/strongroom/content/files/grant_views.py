@@ -23,16 +23,16 @@ from strongroom.content.files.serializers import Json
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.models import Grant, GroupGrant, Permission
 from strongroom.foundation.errors import Forbidden, NotAMember, NotFound
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.locations import Location
-from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging, reference
-from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.paging import envelope, paging, reference
+from strongroom.web.http.parsing import DONE
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint
 
 blueprint = Blueprint(
     "permissions",
-    __name__,
     url_prefix="/api/v1/tenants/<tenant_id>/files/<file_id>",
     description="Grants on files and folders.",
     parameters={

@@ -11,8 +11,8 @@ from strongroom.content.nodes.node_filters import SORTS
 from strongroom.content.scanning.states import STATES
 from strongroom.content.tenants.models import Role
 from strongroom.content.tenants.schemas import MAX_BYTES, OverrideQuery
-from strongroom.web.http.paging import PagingQuery, ReferenceSchema
-from strongroom.web.http.parsing import Timestamp, identifier, text
+from strongroom.plugin_api.schemas import PagingQuery, ReferenceSchema, Timestamp
+from strongroom.web.http.parsing import identifier, text
 
 _LEVELS = [item.name.lower() for item in Permission]
 _PERMISSIONS = _LEVELS[1:]

@@ -10,14 +10,15 @@ from strongroom.content.nodes import operations
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder
 from strongroom.foundation.caller import Caller
 from strongroom.foundation.errors import Forbidden, NotAFolder, NotFound
+from strongroom.plugin_api.schemas import collection_of
 from strongroom.web.http.access import Access, own_id
-from strongroom.web.http.paging import collection_of, paging
+from strongroom.web.http.paging import paging
 from strongroom.web.http.request import get_service
 from strongroom.web.http.response import Response
 from strongroom.web.http.routing import Blueprint
 
 blueprint: Final = Blueprint(
-    "search", __name__, url_prefix="/api/v1/tenants/<tenant_id>", description="Search by name."
+    "search", url_prefix="/api/v1/tenants/<tenant_id>", description="Search by name."
 )
 
 

@@ -12,7 +12,6 @@ from strongroom.web.http.routing import Blueprint
 
 blueprint = Blueprint(
     "transfers",
-    __name__,
     url_prefix="/api/v1/tenants/<tenant_id>/members/<user_id>",
     description="Transfers of the files of a member to another member.",
     parameters={

@@ -38,9 +38,11 @@ from strongroom.content.tenants.views import requested_override
 from strongroom.foundation import errors
 from strongroom.foundation.caller import AnyCaller, Caller
 from strongroom.foundation.database.paging import Paging
-from strongroom.identity.accounts.views import PROOF_ERRORS, PROOF_PARAMETERS, require_fresh_proof
+from strongroom.identity.accounts.views import PROOF_ERRORS, require_fresh_proof
 from strongroom.plugin_api.files import BeforeSending
+from strongroom.plugin_api.schemas import DoneSchema, collection_of
 from strongroom.plugin_api.storage import ByteStream
+from strongroom.plugin_api.web import PROOF_PARAMETERS
 from strongroom.web.http.access import Access, current_identity, own_id
 from strongroom.web.http.downloads import (
     DOWNLOAD_CONTENT,
@@ -51,8 +53,8 @@ from strongroom.web.http.downloads import (
     send_content,
 )
 from strongroom.web.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
-from strongroom.web.http.paging import collection_of, paging
-from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.paging import paging
+from strongroom.web.http.parsing import DONE
 from strongroom.web.http.representations import JsonRepresentation
 from strongroom.web.http.request import get_service, method
 from strongroom.web.http.response import Response
@@ -179,7 +181,6 @@ def nothing(_start: int, _length: int) -> ByteStream:
 
 blueprint = Blueprint(
     "files",
-    __name__,
     url_prefix="/api/v1/tenants/<tenant_id>",
     description="Files and folders.",
     parameters={"owner_id": "Id of the user whose view of the files is listed; `me` is the caller"},

@@ -3,8 +3,7 @@
 from marshmallow import Schema, fields, validate
 
 from strongroom.content.scanning.states import QUARANTINED
-from strongroom.web.http.paging import ReferenceSchema
-from strongroom.web.http.parsing import Timestamp
+from strongroom.plugin_api.schemas import ReferenceSchema, Timestamp
 
 
 class ReleaseSchema(Schema):

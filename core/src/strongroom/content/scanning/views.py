@@ -6,16 +6,17 @@ from strongroom.content.scanning import operations
 from strongroom.content.scanning.quarantine import QuarantinedFile, QuarantineService
 from strongroom.content.scanning.schemas import QuarantinedFileSchema, ReleaseSchema
 from strongroom.foundation import errors
-from strongroom.identity.accounts.views import PROOF_ERRORS, PROOF_PARAMETERS, require_fresh_proof
+from strongroom.identity.accounts.views import PROOF_ERRORS, require_fresh_proof
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
+from strongroom.plugin_api.web import PROOF_PARAMETERS
 from strongroom.web.http.access import Access, current_identity
-from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging
-from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.paging import envelope, paging
+from strongroom.web.http.parsing import DONE
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint
 
 blueprint = Blueprint(
     "quarantine",
-    __name__,
     url_prefix="/api/v1/quarantine",
     description="Infected and rejected files, for administrators.",
     parameters={

@@ -28,7 +28,7 @@ Handover = SignedUrl | InternalPath
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class DeliveryRoute:
     """How downloads from a storage are delegated.
 
     Args:
@@ -49,7 +49,7 @@ class Delivery:
     """
 
     _service: BlobService
-    _routes: Mapping[str, Route]
+    _routes: Mapping[str, DeliveryRoute]
 
     def offer(self, place: BlobLocation, headers: Callable[[], Mapping[str, str]]) -> Handover | None:
         """Return the signed URL or internal path of a blob, or ``None`` if the server must send it.
@@ -65,7 +65,7 @@ class Delivery:
 
 
 def _handover(
-    store: Store, object_key: str, route: Route, headers: Callable[[], Mapping[str, str]]
+    store: Store, object_key: str, route: DeliveryRoute, headers: Callable[[], Mapping[str, str]]
 ) -> Handover | None:
     if route.location and (local := store.capability(LocalPaths)):
         return InternalPath(quote(f"{route.location}{local.local_path(object_key)}"))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from strongroom.content.storage.delivery import Delivery, Route
+from strongroom.content.storage.delivery import Delivery, DeliveryRoute
 from strongroom.content.storage.fsck import StorageCheck
 from strongroom.content.storage.namespaces import Namespace
 from strongroom.content.storage.service import BlobService
@@ -68,10 +68,10 @@ def _open_storages(base: BaseServices) -> Mapping[str, StorageBackend[Any]]:
     return storages
 
 
-def _routes(base: BaseServices) -> dict[str, Route]:
+def _routes(base: BaseServices) -> dict[str, DeliveryRoute]:
     """Return the download routes of the storages whose downloads the server does not send itself."""
     return {
-        name: Route(
+        name: DeliveryRoute(
             storage.x_accel_location.rstrip("/") if storage.downloads == "x_accel" else "",
             storage.signed_url_seconds,
         )

@@ -6,8 +6,8 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.assurance import ACR_VALUES
-from strongroom.web.http.paging import PagingQuery, ReferenceSchema
-from strongroom.web.http.parsing import Timestamp, identifier, name_text, text
+from strongroom.plugin_api.schemas import PagingQuery, ReferenceSchema, Timestamp
+from strongroom.web.http.parsing import identifier, name_text, text
 
 MAX_BYTES: Final = 2**62
 MAX_AGE: Final = 30 * 24 * 3600

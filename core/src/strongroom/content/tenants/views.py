@@ -28,17 +28,18 @@ from strongroom.foundation.errors import (
     NotFound,
     RevisionConflict,
 )
-from strongroom.identity.accounts.views import PROOF_ERRORS, PROOF_PARAMETERS, require_fresh_proof
+from strongroom.identity.accounts.views import PROOF_ERRORS, require_fresh_proof
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
+from strongroom.plugin_api.web import PROOF_PARAMETERS
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.locations import Location
-from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging, reference
-from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.paging import envelope, paging, reference
+from strongroom.web.http.parsing import DONE
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint
 
 blueprint = Blueprint(
     "tenants",
-    __name__,
     url_prefix="/api/v1/tenants",
     description="Tenants and their members.",
     parameters={

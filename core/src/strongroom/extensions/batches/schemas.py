@@ -10,8 +10,9 @@ from strongroom.content.files.schemas import NodeSchema, node_name
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import Permission
 from strongroom.extensions.batches.service import MAX_ITEMS
+from strongroom.plugin_api.schemas import Timestamp
 from strongroom.web.http.errors import DetailSchema
-from strongroom.web.http.parsing import Timestamp, identifier
+from strongroom.web.http.parsing import identifier
 
 
 class BatchOperation(StrEnum):

@@ -31,7 +31,6 @@ from strongroom.web.http.routing import Blueprint
 
 blueprint = Blueprint(
     "files_batches",
-    __name__,
     url_prefix="/api/v1/tenants/<tenant_id>/files-batches",
     description="Changes of many files and folders.",
 )

@@ -43,7 +43,6 @@ class BundleSchema(Schema):
 
 blueprint = Blueprint(
     "bundles",
-    __name__,
     url_prefix="/api/v1/tenants/<tenant_id>",
     description="Downloads of several files as one archive.",
 )

@@ -11,12 +11,13 @@ from strongroom.extensions.business_files.models import BusinessFile
 from strongroom.extensions.business_files.service import BusinessFileService
 from strongroom.extensions.business_files.variants import FILES
 from strongroom.foundation import errors
+from strongroom.plugin_api.schemas import DoneSchema
 from strongroom.web.http.access import TOKEN_HEADER, Access, current_identity, optional_identity
 from strongroom.web.http.conditions import Validators, is_unchanged
 from strongroom.web.http.downloads import DOWNLOAD_CONTENT, Content, send_content
 from strongroom.web.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
 from strongroom.web.http.locations import Location, absolute_url
-from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.parsing import DONE
 from strongroom.web.http.representations import has_preconditions
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint
@@ -55,7 +56,6 @@ class BusinessFileSchema(Schema):
 
 blueprint = Blueprint(
     "business_files",
-    __name__,
     url_prefix="/api/v1/files",
     description="Photos, illustrations, covers, logos and other files, addressed only by their name.",
     parameters={

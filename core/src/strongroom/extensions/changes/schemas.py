@@ -2,7 +2,7 @@
 
 from marshmallow import Schema, fields, validate
 
-from strongroom.web.http.paging import MAX_PAGE_SIZE, ReferenceSchema, SummarySchema
+from strongroom.plugin_api.schemas import MAX_PAGE_SIZE, ReferenceSchema, SummarySchema
 
 MAX_WAIT = 30
 MAX_CURSOR = 2**53 - 1

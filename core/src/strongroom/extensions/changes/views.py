@@ -35,7 +35,6 @@ _STREAM_PAGE: Final = 100
 
 blueprint = Blueprint(
     "changes",
-    __name__,
     url_prefix="/api/v1/tenants/<tenant_id>/changes",
     description="Changes of tenants' files, for clients that keep a copy.",
 )

@@ -8,16 +8,10 @@ from strongroom.content.nodes import operations
 from strongroom.content.nodes.events import FileAction, FileEvent
 from strongroom.extensions.events.listing import FileEventFilter, FileEventListing
 from strongroom.foundation.errors import Forbidden
+from strongroom.plugin_api.schemas import PagingQuery, ReferenceSchema, Timestamp, collection_of
 from strongroom.web.http.access import Access, current_identity
-from strongroom.web.http.paging import (
-    PagingQuery,
-    ReferenceSchema,
-    collection_of,
-    envelope,
-    paging,
-    reference,
-)
-from strongroom.web.http.parsing import Timestamp, identifier
+from strongroom.web.http.paging import envelope, paging, reference
+from strongroom.web.http.parsing import identifier
 from strongroom.web.http.request import get_service
 from strongroom.web.http.routing import Blueprint
 
@@ -87,7 +81,6 @@ class FileEventSchema(Schema):
 
 blueprint = Blueprint(
     "file events",
-    __name__,
     url_prefix="/api/v1/tenants/<tenant_id>/file-events",
     description="History of actions on tenants' files.",
 )

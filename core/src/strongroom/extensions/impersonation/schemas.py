@@ -4,8 +4,8 @@ from typing import Final
 
 from marshmallow import Schema, fields, validate
 
-from strongroom.identity.sessions.schemas import LoggedInUserSchema
-from strongroom.web.http.parsing import Timestamp, text
+from strongroom.plugin_api.schemas import LoggedInUserSchema, Timestamp
+from strongroom.web.http.parsing import text
 
 MAX_MINUTES: Final = 60
 MAX_REASON: Final = 255

@@ -12,7 +12,7 @@ from strongroom.web.http.request import client, get_service, origin
 from strongroom.web.http.routing import Blueprint
 
 blueprint = Blueprint(
-    "impersonation", __name__, description="Administrators see what a user sees, for a limited time."
+    "impersonation", description="Administrators see what a user sees, for a limited time."
 )
 
 

@@ -2,7 +2,7 @@
 
 from marshmallow import Schema
 
-from strongroom.web.http.parsing import Timestamp
+from strongroom.plugin_api.schemas import Timestamp
 
 
 class ScheduledDeletionSchema(Schema):

@@ -10,22 +10,21 @@ from strongroom.identity import operations
 from strongroom.identity.accounts.views import (
     PROOF_ERRORS,
     PROOF_HEADERS,
-    PROOF_PARAMETERS,
     proof_of_headers,
 )
+from strongroom.plugin_api.schemas import DoneSchema
+from strongroom.plugin_api.web import PROOF_PARAMETERS
 from strongroom.web.http.access import Access, current_identity, own_id
 from strongroom.web.http.binary_content import binary_content
 from strongroom.web.http.downloads import content_disposition
-from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.parsing import DONE
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.response import Response
 from strongroom.web.http.routing import Blueprint
 
 _ZIP: Final = "application/zip"
 
-blueprint = Blueprint(
-    "own-data", __name__, url_prefix="/users", description="All data of a user, for the user."
-)
+blueprint = Blueprint("own-data", url_prefix="/users", description="All data of a user, for the user.")
 
 
 @blueprint.operation(

@@ -13,9 +13,10 @@ from strongroom.content.nodes.names import chosen_name, parse_path
 from strongroom.content.scanning.states import INSPECTION_ERRORS
 from strongroom.extensions.uploads.direct import DirectUploads, DirectUploadToken
 from strongroom.foundation import errors
+from strongroom.plugin_api.schemas import Timestamp
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.locations import Location
-from strongroom.web.http.parsing import Timestamp, identifier
+from strongroom.web.http.parsing import identifier
 from strongroom.web.http.request import get_service
 from strongroom.web.http.routing import Blueprint
 
@@ -71,7 +72,6 @@ class DirectUploadSchema(Schema):
 
 blueprint = Blueprint(
     "direct_uploads",
-    __name__,
     url_prefix="/api/v1/tenants/<tenant_id>/direct-uploads",
     description="Uploads that clients send directly to the store.",
 )

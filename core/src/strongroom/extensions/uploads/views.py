@@ -12,10 +12,10 @@ from strongroom.extensions.uploads import protocol
 from strongroom.extensions.uploads.repository import Upload
 from strongroom.extensions.uploads.service import UploadService
 from strongroom.foundation import errors
+from strongroom.plugin_api.schemas import Timestamp
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.binary_content import binary_content
 from strongroom.web.http.locations import absolute_url
-from strongroom.web.http.parsing import Timestamp
 from strongroom.web.http.request import get_service
 from strongroom.web.http.response import no_content
 from strongroom.web.http.routing import Blueprint
@@ -53,7 +53,6 @@ class UploadSchema(Schema):
 
 blueprint = Blueprint(
     "uploads",
-    __name__,
     url_prefix="/api/v1/tenants/<tenant_id>/uploads",
     description="Resumable uploads (tus 1.0).",
 )

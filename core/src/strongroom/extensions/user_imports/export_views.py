@@ -13,7 +13,7 @@ from strongroom.web.http.routing import Blueprint
 
 _FILE_NAME: Final = "users.ndjson"
 
-blueprint = Blueprint("user exports", __name__, description="Exports of users.")
+blueprint = Blueprint("user exports", description="Exports of users.")
 
 
 @blueprint.operation(

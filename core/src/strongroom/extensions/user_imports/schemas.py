@@ -7,7 +7,8 @@ from marshmallow import Schema, fields, validate
 from strongroom.extensions.user_imports.models import ImportState, OnTakenUser
 from strongroom.extensions.user_management.schemas import metadata_field
 from strongroom.identity.users.models import MAX_EXTERNAL_ID, UserStatus
-from strongroom.web.http.parsing import Timestamp, name_text, text
+from strongroom.plugin_api.schemas import Timestamp
+from strongroom.web.http.parsing import name_text, text
 
 _MAX_NAME: Final = 255
 _MAX_TEXT: Final = 1024

@@ -12,11 +12,12 @@ from strongroom.extensions.user_imports.store import ImportOptions
 from strongroom.foundation import errors
 from strongroom.foundation.json_text import encode_json
 from strongroom.identity import operations
+from strongroom.plugin_api.schemas import PagingQuery, collection_of
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.binary_content import NDJSON, binary_content, json_lines_content
 from strongroom.web.http.locations import absolute_url
-from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging
+from strongroom.web.http.paging import envelope, paging
 from strongroom.web.http.parsing import refuse_coding
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.response import Response
@@ -25,7 +26,6 @@ from strongroom.web.http.uploads import open_body
 
 blueprint = Blueprint(
     "user imports",
-    __name__,
     description="Imports of users of other systems.",
     parameters={"import_id": "Id of the import, from the response that created it"},
 )

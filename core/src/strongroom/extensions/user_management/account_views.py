@@ -25,17 +25,16 @@ from strongroom.extensions.user_management.schemas import (
 )
 from strongroom.foundation import errors
 from strongroom.identity import operations
-from strongroom.identity.accounts.schemas import BoundCredentialSchema
 from strongroom.identity.users.account_links import LinkKind
 from strongroom.identity.users.models import SINGLE_KINDS, BoundCredential
+from strongroom.plugin_api.schemas import BoundCredentialSchema, DoneSchema
 from strongroom.web.http.access import Access, current_identity, own_id, refuse_impersonation
-from strongroom.web.http.parsing import DONE, DoneSchema, parse_object
+from strongroom.web.http.parsing import DONE, parse_object
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint
 
 blueprint = Blueprint(
     "managed-users",
-    __name__,
     url_prefix="/users",
     description="Users as administrators manage them.",
     parameters={

@@ -10,7 +10,8 @@ from strongroom.identity.accounts.schemas import MAX_NAME, MAX_TEXT, new_passwor
 from strongroom.identity.users.account_links import LinkKind
 from strongroom.identity.users.models import EMAIL, MAX_EXTERNAL_ID, MOBILE
 from strongroom.identity.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
-from strongroom.web.http.parsing import AdministratorsOnly, Timestamp, name_text, text
+from strongroom.plugin_api.schemas import Timestamp
+from strongroom.web.http.parsing import AdministratorsOnly, name_text, text
 
 MAX_BYTES: Final = 16 * 1024
 """The maximum size of metadata as JSON in UTF-8."""

@@ -30,7 +30,7 @@ from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint
 
 # The routes of this path are tagged as those of users.
-blueprint = Blueprint("user-management", __name__, url_prefix="/users", description="User accounts.")
+blueprint = Blueprint("user-management", url_prefix="/users", description="User accounts.")
 
 Json = dict[str, Any]
 

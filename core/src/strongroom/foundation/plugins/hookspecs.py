@@ -226,7 +226,7 @@ def register_invitation_pages() -> Iterable[InvitationPage]:  # type: ignore[emp
 
 @hookspec
 def register_authenticators(host: HostAPI) -> Iterable[Authenticator]:  # type: ignore[empty-body]
-    """Return authenticators. A route admits one by its name, ``admits=("NAME",)``."""
+    """Return authenticators. A route accepts one by its name, ``authenticators=("NAME",)``."""
 
 
 @hookspec

@@ -5,7 +5,8 @@ from marshmallow import Schema, ValidationError, fields, validate
 from strongroom.foundation.addresses import parse_network
 from strongroom.identity.accounts.schemas import ProofSchema
 from strongroom.plugin_api.authentication import Scope
-from strongroom.web.http.parsing import Timestamp, identifier, name_text, text
+from strongroom.plugin_api.schemas import Timestamp
+from strongroom.web.http.parsing import identifier, name_text, text
 
 MAX_NAME = 255
 MAX_ADDRESSES = 16

@@ -18,16 +18,17 @@ from strongroom.identity.access_keys.service import AccessKeyService, KeyRequest
 from strongroom.identity.accounts.reauthentication import Proof
 from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.login import VerificationCode
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
 from strongroom.web.http.access import Access, current_identity, own_id
 from strongroom.web.http.locations import Location
-from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging
-from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.paging import envelope, paging
+from strongroom.web.http.parsing import DONE
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint
 
 Json = dict[str, Any]
 
-blueprint = Blueprint("access keys", __name__, description="Access keys for machines.")
+blueprint = Blueprint("access keys", description="Access keys for machines.")
 
 PROOF_ERRORS = (
     errors.CodeInvalid,

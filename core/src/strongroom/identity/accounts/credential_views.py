@@ -12,7 +12,6 @@ from strongroom.identity.accounts.first_password import FirstPassword
 from strongroom.identity.accounts.reauthentication import Proof
 from strongroom.identity.accounts.schemas import (
     AvailabilitySchema,
-    BoundCredentialSchema,
     NewEmailSchema,
     NewMobileSchema,
     PasswordChangeSchema,
@@ -25,15 +24,15 @@ from strongroom.identity.users.models import EMAIL, MOBILE, BoundCredential
 from strongroom.identity.users.password_policy import strength
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.plugin_api.login import VerificationCode
+from strongroom.plugin_api.schemas import BoundCredentialSchema, DoneSchema, PagingQuery, collection_of
 from strongroom.web.http.access import Access, current_identity, own_id
-from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging
-from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.paging import envelope, paging
+from strongroom.web.http.parsing import DONE
 from strongroom.web.http.request import PAIR_PATTERN, get_service, header_pair, origin
 from strongroom.web.http.routing import Blueprint
 
 blueprint = Blueprint(
     "credentials",
-    __name__,
     description="Login credentials.",
     parameters={"credential": "An e-mail address, a mobile number or a username, in any spelling"},
 )

@@ -26,18 +26,20 @@ from strongroom.identity.accounts.schemas import (
     RenewedTokenSchema,
     StepUpSchema,
 )
-from strongroom.identity.accounts.views import PROOF_HEADERS, PROOF_PARAMETERS, proof_of_headers
+from strongroom.identity.accounts.views import PROOF_HEADERS, proof_of_headers
 from strongroom.identity.sessions.service import RenewedToken
 from strongroom.identity.sessions.tokens import IssuedTokens
 from strongroom.identity.sessions.views import challenge_answer, token_headers
 from strongroom.identity.users.factor_policy import FactorState
 from strongroom.plugin_api.factors import kind_of
 from strongroom.plugin_api.login import VerificationCode
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
+from strongroom.plugin_api.web import PROOF_PARAMETERS
 from strongroom.web.http.access import TOKEN_HEADER, Access, current_identity, own_id
 from strongroom.web.http.headers import TOKEN_RESPONSE
 from strongroom.web.http.locations import Location, absolute_url
-from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging, reference
-from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.paging import envelope, paging, reference
+from strongroom.web.http.parsing import DONE
 from strongroom.web.http.request import client, get_service, origin
 from strongroom.web.http.routing import Blueprint
 
@@ -45,7 +47,6 @@ Json = dict[str, Any]
 
 blueprint = Blueprint(
     "second factors",
-    __name__,
     description="Second factors and step-up.",
     parameters={
         "enrolment_id": "`id` of the response that began the enrolment",

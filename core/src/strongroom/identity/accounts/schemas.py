@@ -5,11 +5,7 @@ from typing import Any
 
 from marshmallow import INCLUDE, Schema, ValidationError, fields, validate
 
-from strongroom.identity.sessions.schemas import (
-    ChallengeAnswerSchema,
-    IssuedTokensSchema,
-    require_short_json,
-)
+from strongroom.identity.sessions.schemas import ChallengeAnswerSchema, require_short_json
 from strongroom.identity.users.models import (
     LIVE_STATUSES,
     MAX_EXTERNAL_ID,
@@ -20,9 +16,16 @@ from strongroom.identity.users.models import (
 from strongroom.identity.users.password_policy import MAX_LENGTH, MIN_LENGTH
 from strongroom.identity.users.user_lists import USER_SORTS, UserSort
 from strongroom.identity.verification.schemas import VerificationCodeSchema
+from strongroom.plugin_api.schemas import (
+    FactorSchema,
+    IssuedTokensSchema,
+    PagingQuery,
+    ReferenceSchema,
+    Timestamp,
+    collection_of,
+)
 from strongroom.plugin_api.times import MAX_ZONE, find_zone
-from strongroom.web.http.paging import PagingQuery, ReferenceSchema, collection_of
-from strongroom.web.http.parsing import Timestamp, name_text, text
+from strongroom.web.http.parsing import name_text, text
 
 MAX_TEXT = 1024
 MAX_NAME = 255
@@ -226,34 +229,6 @@ class SuspensionSchema(Schema):
     )
 
 
-class BoundCredentialSchema(Schema):
-    """A credential of a user."""
-
-    kind = fields.String(
-        required=True,
-        metadata={
-            "description": "`email`, `mobile` or `username`, or the platform that the user logs in with"
-        },
-    )
-    value = fields.String(
-        required=True,
-        attribute="address",
-        metadata={"description": "The address, number or username; of a platform, the account there"},
-    )
-    verified = fields.Boolean(
-        required=True,
-        attribute="is_verified",
-        metadata={"description": "Whether a proof, or an administrator, has verified it"},
-    )
-    createdAt = Timestamp(required=True, attribute="created_at")
-
-
-class CredentialsSchema(Schema):
-    """Several credentials, for plugins."""
-
-    credentials = fields.List(fields.Nested(BoundCredentialSchema), required=True)
-
-
 class ProofSchema(Schema):
     """The proof that binding a credential requires in addition to the token."""
 
@@ -374,28 +349,6 @@ class SetupSchema(Schema):
         MAX_NAME, minimum=0, load_default="", metadata={"description": "What other users see"}
     )
     password = new_password()
-
-
-class FactorSchema(Schema):
-    """An enrolled second factor."""
-
-    id = fields.String(
-        required=True, metadata={"description": "Id of the factor, to rename or remove it"}
-    )
-    kind = fields.String(required=True, metadata={"description": "As in `methods` of a challenge"})
-    name = fields.String(
-        required=True, metadata={"description": "What the user sees in the list of factors"}
-    )
-    isBackup = fields.Boolean(
-        required=True, attribute="is_backup", metadata={"description": "Whether it only replaces others"}
-    )
-    createdAt = Timestamp(required=True, attribute="created_at")
-    lastUsedAt = Timestamp(
-        required=True,
-        allow_none=True,
-        attribute="last_used_at",
-        metadata={"description": "When a login or a step-up last used it; `null`: never"},
-    )
 
 
 class _SummarySchema(Schema):

@@ -21,9 +21,7 @@ from strongroom.web.pages.account_pages import AccountPages
 from strongroom.web.pages.browsers import Browsers
 from strongroom.web.pages.html import Pages
 
-blueprint: Final = Blueprint(
-    "setup", __name__, url_prefix="/setup", description="The first administrator."
-)
+blueprint: Final = Blueprint("setup", url_prefix="/setup", description="The first administrator.")
 
 _PAGES: Final = Pages("strongroom.identity.accounts")
 _PAGE: Final = {"responses": {"200": {"description": "A page", "content": {"text/html": {}}}}}

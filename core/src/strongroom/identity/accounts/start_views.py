@@ -20,7 +20,7 @@ from strongroom.web.pages.html import Pages
 
 HTML: Final = "text/html"
 
-blueprint: Final = Blueprint("start", __name__, description="The start page.")
+blueprint: Final = Blueprint("start", description="The start page.")
 _PAGES: Final = Pages("strongroom.identity.accounts")
 _BY_ACCEPT: Final = {"Vary": "Accept, Accept-Language"}
 

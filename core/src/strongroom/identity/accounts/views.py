@@ -28,32 +28,17 @@ from strongroom.identity.accounts.suspension import Suspension, Suspensions
 from strongroom.identity.users.models import SINGLE_KINDS, User
 from strongroom.identity.verification.codes import Purpose
 from strongroom.plugin_api.login import VerificationCode
+from strongroom.plugin_api.schemas import DoneSchema, collection_of
+from strongroom.plugin_api.web import PROOF_PARAMETERS
 from strongroom.web.http.access import Access, current_identity, optional_identity, own_id
-from strongroom.web.http.paging import collection_of, envelope, paging
-from strongroom.web.http.parsing import DONE, DoneSchema
-from strongroom.web.http.request import PAIR_PATTERN, get_service, header_pair, origin
+from strongroom.web.http.paging import envelope, paging
+from strongroom.web.http.parsing import DONE
+from strongroom.web.http.request import get_service, header_pair, origin
 from strongroom.web.http.routing import Blueprint
 
 PASSWORD_HEADER: Final = "X-Current-Password"  # noqa: S105  the name of a header
 
 PROOF_HEADERS: Final = ProofFields(CODE_HEADER, PASSWORD_HEADER)
-
-PROOF_PARAMETERS: Final[list[dict[str, Any]]] = [
-    {
-        "name": CODE_HEADER,
-        "in": "header",
-        "required": False,
-        "schema": {"type": "string", "pattern": PAIR_PATTERN},
-        "description": "`{id}.{code}` of a code sent to one of the user's contacts",
-    },
-    {
-        "name": PASSWORD_HEADER,
-        "in": "header",
-        "required": False,
-        "schema": {"type": "string"},
-        "description": "The current password, percent-encoded UTF-8 (`encodeURIComponent`)",
-    },
-]
 
 
 def proof_of_headers() -> Proof:
@@ -95,7 +80,7 @@ def require_fresh_proof() -> None:
     )
 
 
-blueprint = Blueprint("users", __name__, url_prefix="/users", description="User accounts.")
+blueprint = Blueprint("users", url_prefix="/users", description="User accounts.")
 
 Json = dict[str, Any]
 

@@ -2,8 +2,8 @@
 
 from marshmallow import Schema, fields
 
-from strongroom.web.http.paging import ReferenceSchema
-from strongroom.web.http.parsing import Timestamp, name_text
+from strongroom.plugin_api.schemas import ReferenceSchema, Timestamp
+from strongroom.web.http.parsing import name_text
 
 
 class NewServiceAccountSchema(Schema):

@@ -7,10 +7,11 @@ from strongroom.identity import operations
 from strongroom.identity.service_accounts.models import ServiceAccount
 from strongroom.identity.service_accounts.schemas import NewServiceAccountSchema, ServiceAccountSchema
 from strongroom.identity.service_accounts.service import ServerAccountService
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.locations import Location
-from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging, reference
-from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.paging import envelope, paging, reference
+from strongroom.web.http.parsing import DONE
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint
 
@@ -20,7 +21,6 @@ _ACCOUNT = "/<account_id>"
 
 blueprint = Blueprint(
     "server accounts",
-    __name__,
     url_prefix="/api/v1/service-accounts",
     description="Service accounts of the server, for its administrators.",
 )

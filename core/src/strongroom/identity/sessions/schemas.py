@@ -6,8 +6,8 @@ from marshmallow import EXCLUDE, INCLUDE, Schema, ValidationError, fields, pre_l
 
 from strongroom.foundation.json_text import encode_json
 from strongroom.identity.verification.schemas import CaptchaAnswerSchema, VerificationCodeSchema
-from strongroom.web.http.paging import ReferenceSchema
-from strongroom.web.http.parsing import Timestamp, text
+from strongroom.plugin_api.schemas import ReferenceSchema, Timestamp
+from strongroom.web.http.parsing import text
 
 MAX_TEXT = 1024
 MAX_TOKEN = 65_536
@@ -166,52 +166,6 @@ class IssuedChallengeSchema(Schema):
         required=True,
         metadata={
             "description": "`id`, `methods`, `expiresAt`, and what factors add, such as `publicKey`"
-        },
-    )
-
-
-class LoggedInUserSchema(Schema):
-    """The user who has logged in."""
-
-    id = fields.String(
-        required=True, metadata={"description": "Id of the user; `me` stands for it in paths"}
-    )
-    name = fields.String(required=True, metadata={"description": "What other users see"})
-    type = fields.String(
-        required=True, metadata={"description": "`USER`, or `ADMIN` for administrators of the server"}
-    )
-
-
-class IssuedTokensSchema(Schema):
-    """Tokens, which the headers X-Access-Token and X-Refresh-Token carry as well."""
-
-    accessToken = fields.String(
-        required=True,
-        attribute="access_token",
-        metadata={"description": "A JWT, to be sent as `Authorization: Bearer`"},
-    )
-    expiresAt = Timestamp(
-        required=True,
-        attribute="expires_at",
-        metadata={"description": "When the access token expires; the refresh token gets a new one"},
-    )
-    refreshToken = fields.String(
-        required=True,
-        attribute="refresh_token",
-        metadata={"description": "Gets new tokens, once: the response has the next refresh token"},
-    )
-    refreshExpiresAt = Timestamp(
-        required=True,
-        attribute="refresh_expires_at",
-        metadata={"description": "When the login ends unless it is refreshed before"},
-    )
-    user = fields.Nested(
-        LoggedInUserSchema, required=True, metadata={"description": "Who has logged in"}
-    )
-    secondFactorDueAt = Timestamp(
-        attribute="factor_due_at",
-        metadata={
-            "description": "Only if the user must enrol a second factor: until when logins need none"
         },
     )
 

@@ -16,7 +16,6 @@ from strongroom.identity.sessions.models import Authorization
 from strongroom.identity.sessions.schemas import (
     AuthorizationSchema,
     IssuedChallengeSchema,
-    IssuedTokensSchema,
     JwkSetSchema,
     LoginProviderSchema,
     LoginSchema,
@@ -28,11 +27,12 @@ from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.identity.sessions.tokens import IssuedTokens
 from strongroom.identity.verification.captchas import CaptchaAnswer
 from strongroom.plugin_api.login import LoginAttempt, VerificationCode
+from strongroom.plugin_api.schemas import DoneSchema, IssuedTokensSchema, PagingQuery, collection_of
 from strongroom.web.http.access import TOKEN_HEADER, Access, current_identity, optional_identity, own_id
 from strongroom.web.http.conditions import Validators, is_unchanged
 from strongroom.web.http.headers import TOKEN_RESPONSE
-from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging, reference
-from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.paging import envelope, paging, reference
+from strongroom.web.http.parsing import DONE
 from strongroom.web.http.request import client, get_service, languages, origin
 from strongroom.web.http.response import Response, json_response, not_modified
 from strongroom.web.http.routing import Blueprint
@@ -45,7 +45,6 @@ _PROVIDER_HEADERS: Final = (("Cache-Control", "public, max-age=300"), ("Vary", "
 
 blueprint = Blueprint(
     "authorizations",
-    __name__,
     description="Log in and out.",
     parameters={
         "reference": "`current`, the id of a login, the `jti` of an access token, or the token itself"

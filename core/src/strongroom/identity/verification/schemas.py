@@ -6,7 +6,8 @@ from typing import Any
 from marshmallow import INCLUDE, Schema, fields, post_dump, validate
 
 from strongroom.identity.verification.codes import Purpose
-from strongroom.web.http.parsing import Timestamp, text
+from strongroom.plugin_api.schemas import Timestamp
+from strongroom.web.http.parsing import text
 
 
 class CaptchaRequestSchema(Schema):

@@ -22,7 +22,7 @@ Headers = dict[str, str]
 
 _DEVICE: Final = "X-Device-Id"
 
-blueprint = Blueprint("verification", __name__, description="Captchas and verification codes.")
+blueprint = Blueprint("verification", description="Captchas and verification codes.")
 
 
 @blueprint.operation(

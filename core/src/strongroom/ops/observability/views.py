@@ -44,7 +44,7 @@ class ReadySchema(Schema):
     )
 
 
-blueprint = Blueprint("health", __name__, description="Liveness and readiness of the server.")
+blueprint = Blueprint("health", description="Liveness and readiness of the server.")
 
 _RETRY_SECONDS = 1
 

@@ -16,9 +16,6 @@ from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.web.http.access import presented_user_id
 from strongroom.web.http.request import get_service
 
-MAX_CURSOR: Final = 8192
-"""Number of characters of the longest cursor: for the longest name, each character of it escaped."""
-
 _PURPOSE: Final = "list-cursor"
 _SIGNATURE: Final = 32
 """Number of hexadecimal digits of a signature: 128 bits."""

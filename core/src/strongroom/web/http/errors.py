@@ -11,11 +11,11 @@ from werkzeug.exceptions import HTTPException
 from strongroom.foundation import errors
 from strongroom.foundation.errors import RangeNotSatisfiable, StrongroomError, error_json
 from strongroom.foundation.logs import ErrorLog
+from strongroom.plugin_api.schemas import Timestamp
 from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
 from strongroom.plugin_api.web import ApiError
 from strongroom.web.http.authenticators import current_challenges
 from strongroom.web.http.languages import response_locale, translator
-from strongroom.web.http.parsing import Timestamp
 from strongroom.web.http.request import get_service, has_service, request_id
 from strongroom.web.http.response import Response, json_response
 

@@ -53,7 +53,7 @@ class Description:
 
     def __init__(
         self,
-        blueprints: Iterable[flask_smorest.Blueprint],
+        blueprints: Iterable[Blueprint],
         *,
         version: str,
         server_url: str,
@@ -84,9 +84,7 @@ class Description:
         for name, scheme in _SECURITY_SCHEMES.items():
             api.spec.components.security_scheme(name, scheme)
         for blueprint in self._blueprints:
-            prefix = self._base_path + (blueprint.url_prefix or "")
-            described = blueprint.described() if isinstance(blueprint, Blueprint) else blueprint
-            api.register_blueprint(described, url_prefix=prefix)
+            api.register_blueprint(blueprint.described(), url_prefix=self._base_path or None)
         document = api.spec.to_dict()
         # The content of a header of flask-smorest, which has fewer members than ``meta``.
         document["components"]["schemas"].pop("PaginationMetadata", None)

@@ -2,21 +2,16 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from typing import Any, Final, TypeVar
+from functools import lru_cache
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode
 
-from marshmallow import Schema, fields, validate
-
 from strongroom.foundation.database.paging import Page, Paging
-from strongroom.web.http.cursors import MAX_CURSOR, make_cursor, read_cursor
+from strongroom.web.http.cursors import make_cursor, read_cursor
 from strongroom.web.http.request import PublicUrl, current_environ, get_service, request_path
 
 T = TypeVar("T")
 
-MAX_PAGE_SIZE = 200
-DEFAULT_PAGE_SIZE = 20
-MAX_PAGE_NUMBER = 2**31 - 1
 _OF_PAGES = ("pageSize", "pageNumber", "cursor")
 
 
@@ -59,82 +54,6 @@ def _other_parameters(query: str) -> str:
     return f"{urlencode(others)}&" if others else ""
 
 
-class PagingQuery(Schema):
-    """The query parameters of every collection."""
-
-    pageSize = fields.Integer(
-        load_default=DEFAULT_PAGE_SIZE,
-        validate=validate.Range(1, MAX_PAGE_SIZE),
-        metadata={"description": "Records per page"},
-    )
-    pageNumber = fields.Integer(
-        load_default=1,
-        validate=validate.Range(1, MAX_PAGE_NUMBER),
-        metadata={"description": "The page number, starting at 1"},
-    )
-    cursor = fields.String(
-        load_default=None,
-        validate=validate.Length(max=MAX_CURSOR),
-        metadata={
-            "description": "Instead of `pageNumber`: empty for the first page, then as in "
-            "`nextPageLink`. No record that exists throughout is left out or repeated"
-        },
-    )
-
-
-class MetaSchema(Schema):
-    """Paging information."""
-
-    totalCount = fields.Integer(required=True, metadata={"description": "Records on all pages together"})
-    pageSize = fields.Integer(
-        required=True, metadata={"description": "The largest number of records on a page, as requested"}
-    )
-    pageNumber = fields.Integer(
-        required=True, metadata={"description": "The page of this response, from 1 on"}
-    )
-    pageCount = fields.Integer(
-        required=True, metadata={"description": "Pages of the requested size; 0: there is no record"}
-    )
-    isFirstPage = fields.Boolean(required=True, metadata={"description": "Whether no page comes before"})
-    isLastPage = fields.Boolean(required=True, metadata={"description": "Whether no page follows"})
-    hasPreviousPage = fields.Boolean(
-        required=True, metadata={"description": "Whether `previousPageLink` is a URL"}
-    )
-    previousPageLink = fields.Url(
-        required=True,
-        allow_none=True,
-        metadata={"description": "URL of the page before, with the same filters; `null`: there is none"},
-    )
-    hasNextPage = fields.Boolean(
-        required=True, metadata={"description": "Whether `nextPageLink` is a URL"}
-    )
-    nextPageLink = fields.Url(
-        required=True,
-        allow_none=True,
-        metadata={"description": "URL of the page after, with the same filters; `null`: there is none"},
-    )
-
-
-_ID: Final = fields.String(
-    required=True, metadata={"description": "Id of the entity: the key of its summary in `included`"}
-)
-
-
-class ReferenceSchema(Schema):
-    """A reference to a related entity, whose summary is in ``included`` under its id."""
-
-    class Meta:
-        include = {"$ref": _ID}  # noqa: RUF012  as marshmallow wants it
-
-
-class SummarySchema(Schema):
-    """A summary of an entity that records refer to."""
-
-    id = fields.String(required=True, metadata={"description": "Id of the entity, as in `$ref`"})
-    type = fields.String(required=True, metadata={"description": "What the entity is, such as `user`"})
-    name = fields.String(required=True, metadata={"description": "What people see of the entity"})
-
-
 def paging(query: Mapping[str, Any]) -> Paging:
     """Return the paging of a parsed query, by number or by cursor.
 
@@ -146,28 +65,6 @@ def paging(query: Mapping[str, Any]) -> Paging:
         return Paging(query["pageNumber"], size)
     number, *key = read_cursor(_current_links().listed, cursor) if cursor else (0,)
     return Paging(number + 1, size, tuple(key))
-
-
-@cache
-def collection_of(item: type[Schema]) -> type[Schema]:
-    """Return the envelope schema of a collection of ``item``."""
-    members: dict[str, Any] = {
-        "__doc__": "A page of a list, with the summaries of the entities that its records refer to.",
-        "success": fields.Boolean(required=True),
-        "meta": fields.Nested(
-            MetaSchema, required=True, metadata={"description": "Where the page is in the whole list"}
-        ),
-        "data": fields.List(
-            fields.Nested(item), required=True, metadata={"description": "The records of the page"}
-        ),
-        "included": fields.Dict(
-            keys=fields.String(),
-            values=fields.Nested(SummarySchema),
-            required=True,
-            metadata={"description": "By id: a summary of each entity that a `$ref` of a record names"},
-        ),
-    }
-    return type(f"{item.__name__.removesuffix('Schema')}CollectionSchema", (Schema,), members)
 
 
 def reference(entity_id: str) -> dict[str, str]:

@@ -9,7 +9,6 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from itertools import accumulate, islice
 from typing import Any, Final, Literal, NoReturn
@@ -18,7 +17,6 @@ from flask import request
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 from werkzeug.datastructures import MultiDict
 
-from strongroom.clock import iso_format
 from strongroom.foundation.errors import (
     MAX_DETAILS,
     Detail,
@@ -31,11 +29,9 @@ from strongroom.foundation.errors import (
 from strongroom.foundation.ids import canonical_id
 from strongroom.foundation.json_text import encode_json
 from strongroom.plugin_api.names import name_fault
+from strongroom.plugin_api.schemas import Timestamp
 from strongroom.web.http.input_bounds import MAX_ITEMS, require_bounded
 from strongroom.web.http.request import current_environ, header
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-
 
 DONE = {"success": True}
 
@@ -93,23 +89,6 @@ _CODES: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-class Timestamp(fields.Field[int]):
-    """A point in time: milliseconds since the Unix epoch in Python, ISO 8601 in UTC in JSON."""
-
-    _sent = fields.AwareDateTime("iso")
-
-    def _serialize(self, value: int | None, *_: Any, **__: Any) -> str | None:
-        return None if value is None else iso_format(value)
-
-    def _deserialize(self, value: Any, *_: Any, **__: Any) -> int:
-        try:
-            # Near the years 1 and 9999, the conversion to UTC may overflow.
-            moment: datetime = self._sent.deserialize(value).astimezone(UTC)
-        except OverflowError as error:
-            raise ValidationError("Not a valid date and time.") from error
-        return (moment - _EPOCH) // timedelta(milliseconds=1)
-
-
 def text(maximum: int, *, minimum: int = 1, **options: Any) -> fields.String:
     """Return a string field of bounded length, so that long input cannot cause expensive work."""
     return fields.String(validate=validate.Length(min=minimum, max=maximum), **options)
@@ -136,12 +115,6 @@ class AdministratorsOnly(fields.Field[Any]):
 
     def _deserialize(self, *_: Any, **__: Any) -> NoReturn:
         raise ValidationError("Only administrators may send this field.")
-
-
-class DoneSchema(Schema):
-    """The response of an operation without a result."""
-
-    success = fields.Boolean(required=True)
 
 
 API_FIELDS = [(Timestamp, "string", "date-time")]

@@ -2,17 +2,20 @@
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import flask
 from werkzeug.exceptions import HTTPException
 
+from strongroom.foundation.errors import StrongroomError
 from strongroom.foundation.plugins.hook_calls import SlowHooks, WrongResult, failure, one_line
 from strongroom.foundation.plugins.manager import Plugin, PluginError
-from strongroom.plugin_api.web import ApiError
+from strongroom.plugin_api import web
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.web import ApiError, HostErrors
 from strongroom.web.http.request import current_environ
-from strongroom.web.http.routing import Operation
+from strongroom.web.http.routing import Blueprint, Operation
 from strongroom.web.parts import Part
 
 logger = logging.getLogger(__name__)
@@ -83,15 +86,26 @@ class PluginRoutes:
     Args:
         app: the application, which has no routes yet.
         slow_hooks: measures the calls of hooks of requests.
+        hosts: returns the host of a plugin by its name.
+        host_errors: the errors of each group.
     """
 
-    def __init__(self, app: flask.Flask, slow_hooks: SlowHooks, base_path: str) -> None:
+    def __init__(
+        self,
+        app: flask.Flask,
+        slow_hooks: SlowHooks,
+        base_path: str,
+        hosts: Callable[[str], HostAPI],
+        host_errors: Mapping[HostErrors, Sequence[type[StrongroomError]]],
+    ) -> None:
         self._app = app
+        self._hosts = hosts
+        self._host_errors = host_errors
         self._slow_hooks = slow_hooks
         self._base_path = base_path
         self._owners: dict[str, Plugin] = {}
 
-    def register(self, items: Iterable[tuple[Part, Any]]) -> list[Any]:
+    def register(self, items: Iterable[tuple[Part, Any]]) -> list[Blueprint]:
         """Register the blueprints of the core and of plugins, and return them.
 
         Raises:
@@ -124,16 +138,18 @@ class PluginRoutes:
         place = f"is also a route of {rest}" if rest else _place_of_both(one, other)
         raise PluginError(f"{plugin}: {route} {place}; choose another path")
 
-    def _add(self, plugin: Plugin | None, item: Any) -> Any:
+    def _add(self, plugin: Plugin | None, item: Any) -> Blueprint:
         if plugin is None:
-            self._app.register_blueprint(item, url_prefix=self._base_path + (item.url_prefix or ""))
-            return item
-        if not isinstance(item, flask.Blueprint):
-            rule = "expected a blueprint of host.blueprint()"
+            blueprint: Blueprint = item
+            blueprint.register(self._app, self._base_path)
+            return blueprint
+        if not isinstance(item, web.Blueprint):
+            rule = "expected a Blueprint of strongroom.plugin_api.web"
             raise PluginError(f"{plugin} returned {item!r} from register_blueprints; {rule}")
         known, hooks = set(self._app.view_functions), {id(hook) for hook in self._hook_functions()}
         try:
-            self._app.register_blueprint(item, url_prefix=self._base_path + (item.url_prefix or ""))
+            blueprint = Blueprint.bound(item, self._hosts(plugin.name), self._host_errors)
+            blueprint.register(self._app, self._base_path)
         except Exception as error:
             reason = f"a blueprint cannot be registered: {one_line(error)}"
             raise PluginError(f"{plugin}: {reason}") from error
@@ -143,7 +159,7 @@ class PluginRoutes:
             if isinstance(view, Operation):
                 view.owner = str(plugin)
         self._wrap(plugin, hooks)
-        return item
+        return blueprint
 
     def _hook_lists(self) -> Iterator[tuple[str, list[Any]]]:
         """Yield the hooks of requests with the name of what registers them."""

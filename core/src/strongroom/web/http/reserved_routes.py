@@ -19,7 +19,6 @@ def reserved_blueprint(app: Flask, base_path: str) -> Blueprint:
     """Return routes that respond 501, for all reserved routes that no plugin has registered."""
     blueprint = Blueprint(
         RESERVED,
-        __name__,
         description="Provided by plugins that are not enabled.",
         parameters={"name": "The name of the provider in the plugin's configuration"},
     )

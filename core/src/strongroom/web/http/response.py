@@ -11,7 +11,7 @@ from marshmallow import Schema, fields, missing
 from werkzeug.datastructures import Headers
 
 from strongroom.clock import iso_format
-from strongroom.web.http.parsing import Timestamp
+from strongroom.plugin_api.schemas import Timestamp
 
 JSON_TYPE: Final = ("Content-Type", "application/json")
 

@@ -22,15 +22,16 @@ from strongroom.foundation.errors import (
     Unavailable,
     ValidationFailed,
 )
-from strongroom.foundation.operations import OperationRule
-from strongroom.plugin_api.authentication import Sensitive
-from strongroom.plugin_api.web import ErrorKind
+from strongroom.plugin_api.web import ErrorKind, HeaderNames
 from strongroom.web.http.access import Access
+from strongroom.web.http.content_coding import require_codable
 from strongroom.web.http.errors import ErrorSchema
 from strongroom.web.http.headers import REQUEST_HEADERS, RESPONSE_HEADERS
+from strongroom.web.http.idempotency import creates
+from strongroom.web.http.representations import has_revision
+from strongroom.web.http.route_parts import OperationRoute, needs_caller
 
 ErrorKinds = Sequence[type[StrongroomError] | ErrorKind]
-HeaderNames = Sequence[str] | Mapping[str, str]
 Json = dict[str, Any]
 
 HEADERS_KEY: Final = "x-strongroom-headers"
@@ -54,35 +55,36 @@ _TOKEN: Final[list[dict[str, list[str]]]] = [{"bearer": []}]
 
 @dataclass(frozen=True, slots=True)
 class RouteDescription:
-    """The declaration of a route, as far as the document has it.
+    """What the document states about a route.
 
     Args:
-        view_name: its camel case is the ``operationId``.
         errors: the errors that the view raises.
-        sensitive: what the route changes, if callers must have proven their second factor lately.
-        sensitive_if: the requests that need the proof, if not all do.
-        is_limited: whether requests are counted against a rate limit.
-        is_of_tenant: whether the path names a tenant, which may demand a stronger or newer login.
         additions: what the declaration adds to the operation as it is.
+        is_idempotent: whether the header Idempotency-Key is accepted.
     """
 
-    view_name: str
-    access: Access
-    body: type[Schema] | None
-    query: type[Schema] | None
-    form: type[Schema] | None
-    returns: type[Schema] | None
-    status: int
+    route: OperationRoute
     errors: ErrorKinds
-    rule: OperationRule
-    also: Mapping[OperationRule, str]
-    sensitive: Sensitive | None
-    sensitive_if: str | None
     request_headers: Mapping[str, str]
     response_headers: Mapping[str, str]
-    is_limited: bool
-    is_of_tenant: bool
-    additions: Json
+    additions: Mapping[str, Any]
+    is_idempotent: bool = False
+
+    @property
+    def returns(self) -> type[Schema] | None:
+        """The schema of the response."""
+        return self.route.response.returns
+
+    @property
+    def status(self) -> int:
+        """The status of a successful response."""
+        return self.route.response.status
+
+    @property
+    def added_headers(self) -> list[str]:
+        """The request headers among the additions."""
+        parameters = self.additions.get("parameters", ())
+        return [item["name"] for item in parameters if item.get("in") == "header"]
 
     def with_preconditions(self, *, reads: bool = False) -> "RouteDescription":
         """Return the description with If-Match, If-None-Match and what they cause.
@@ -111,6 +113,7 @@ class RouteDescription:
             errors=(*self.errors, *errors),
             request_headers={**self.request_headers, name: REQUEST_HEADERS[name]},
             response_headers={**self.response_headers, replayed: RESPONSE_HEADERS[replayed]},
+            is_idempotent=True,
         )
 
     def operation(self) -> Json:
@@ -119,8 +122,8 @@ class RouteDescription:
         return {
             HEADERS_KEY: {"request": self.request_headers, "response": self.response_headers},
             **self._rules(),
-            "operationId": _camel_case(self.view_name),
-            "security": _security(self.access),
+            "operationId": _camel_case(self.route.view.__name__),
+            "security": _security(self.route.callers.access),
             **described,
             **additions,
             "parameters": [*described.get("parameters", ()), *additions.get("parameters", ())],
@@ -134,14 +137,16 @@ class RouteDescription:
     def _rules(self) -> Json:
         """Return the extensions of the operation that state its rules."""
         scopes: dict[str, str] = {}
-        for other, when in self.also.items():
-            if self.rule.scope and other.scope not in (None, self.rule.scope):
+        callers = self.route.callers
+        scope, (sensitive, sensitive_if) = callers.row.scope, callers.step_up
+        for other, when in callers.also.items():
+            if scope and other.scope not in (None, scope):
                 earlier = scopes.get(str(other.scope))
                 scopes[str(other.scope)] = f"{earlier}; {when}" if earlier else when
         described = {
-            SENSITIVE_KEY: self.sensitive and str(self.sensitive),
-            SENSITIVE_IF_KEY: self.sensitive_if,
-            SCOPE_KEY: self.rule.scope and str(self.rule.scope),
+            SENSITIVE_KEY: sensitive and str(sensitive),
+            SENSITIVE_IF_KEY: sensitive_if,
+            SCOPE_KEY: scope and str(scope),
             SCOPE_IF_KEY: scopes,
         }
         return {key: value for key, value in described.items() if value}
@@ -149,9 +154,10 @@ class RouteDescription:
     def _input(self) -> Json:
         """Return the parameters and the request body."""
         described: Json = {}
-        if self.query is not None:
-            described["parameters"] = [{"in": "query", "schema": self.query}]
-        content = {"application/json": self.body, "application/x-www-form-urlencoded": self.form}
+        request = self.route.request
+        if request.query is not None:
+            described["parameters"] = [{"in": "query", "schema": request.query}]
+        content = {"application/json": request.body, "application/x-www-form-urlencoded": request.form}
         for media_type, schema in content.items():
             if schema is not None:
                 described["requestBody"] = {
@@ -174,18 +180,43 @@ class RouteDescription:
     def _error_kinds(self) -> set[type[StrongroomError] | ErrorKind]:
         """Return the errors of the view, and those that its declaration implies."""
         kinds = set(self.errors)
-        if self.is_limited:
+        callers, request = self.route.callers, self.route.request
+        if self.route.limit is not None:
             # A limit fails closed: 503 while the backend of the counters is unavailable.
             kinds |= {TooManyRequests, Unavailable}
-        if self.rule.scope:
+        if callers.row.scope:
             kinds.add(InsufficientScope)
-        if self.sensitive is not None or self.is_of_tenant:
+        # A tenant may demand a stronger or newer login.
+        if callers.step_up[0] is not None or "<tenant_id>" in self.route.path:
             kinds.add(StepUpRequired)
-        if self.body or self.query or self.form:
+        if request.body or request.query or request.form:
             kinds.add(ValidationFailed)
-        if self.access in (Access.USER, Access.ADMIN):
+        if needs_caller(callers.access):
             kinds |= {TokenRequired, TokenInvalid}
         return kinds
+
+
+def describe_route(route: OperationRoute) -> RouteDescription:
+    """Return the description of a route.
+
+    Raises:
+        ValueError: the route compresses a response that may have a secret.
+    """
+    response = route.response
+    if response.compress:
+        require_codable(route.method, route.path, response.returns)
+    sent = described_headers(response.response_headers, RESPONSE_HEADERS)
+    if response.status == HTTPStatus.CREATED:
+        sent["Location"] = RESPONSE_HEADERS["Location"]
+    if has_revision(response.returns):
+        sent["ETag"] = RESPONSE_HEADERS["ETag"]
+    read = described_headers(route.request.request_headers, REQUEST_HEADERS)
+    description = RouteDescription(route, response.errors, read, sent, response.document)
+    if route.method == "GET" and has_revision(response.returns):
+        description = description.with_preconditions(reads=True)
+    if creates(route.method, response.status, has_caller=needs_caller(route.callers.access)):
+        description = description.with_idempotency()
+    return description
 
 
 def described_headers(names: HeaderNames, descriptions: Mapping[str, str]) -> dict[str, str]:

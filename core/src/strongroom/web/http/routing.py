@@ -5,40 +5,44 @@ rate limit, authentication, parsing, the view, and the response.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from http import HTTPStatus
 from types import MappingProxyType
-from typing import Any, Final, TypeVar, cast
+from typing import Any, TypeVar, Unpack, cast
 
 import flask
 import flask_smorest
 import werkzeug
-from marshmallow import EXCLUDE, RAISE, Schema
+from marshmallow import Schema
 
 from strongroom.foundation.caller import ANY_TENANT
-from strongroom.foundation.errors import Forbidden, NotFound, PreconditionFailed, RevisionConflict
+from strongroom.foundation.errors import (
+    Forbidden,
+    NotFound,
+    PreconditionFailed,
+    RevisionConflict,
+    StrongroomError,
+)
 from strongroom.foundation.json_text import encode_json
 from strongroom.foundation.limits.service import RateLimits
-from strongroom.foundation.operations import OperationRule
 from strongroom.foundation.plugins.hook_calls import WrongResult
-from strongroom.plugin_api.authentication import Scope, Sensitive
-from strongroom.plugin_api.web import ApiError
+from strongroom.plugin_api import web
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.request import bind_to_host
+from strongroom.plugin_api.web import ApiError, Route
 from strongroom.web.http.access import (
-    SAFE_METHODS,
     Access,
     authenticate,
     current_identity,
     require_recent_factor,
     require_verified_login,
 )
-from strongroom.web.http.content_coding import require_codable
-from strongroom.web.http.headers import REQUEST_HEADERS, RESPONSE_HEADERS
-from strongroom.web.http.idempotency import HEADER, creates, respond_once
-from strongroom.web.http.input_bounds import CALLER_BYTES, PUBLIC_BYTES
-from strongroom.web.http.locations import Location, own_url
+from strongroom.web.http.idempotency import HEADER, respond_once
+from strongroom.web.http.locations import own_url
 from strongroom.web.http.openapi_descriptions import path_parameters
-from strongroom.web.http.parsing import parse_body, parse_form, parse_query, refuse_query
+from strongroom.web.http.parsing import refuse_query
 from strongroom.web.http.representations import (
     JsonRepresentation,
     has_preconditions,
@@ -49,26 +53,17 @@ from strongroom.web.http.representations import (
 )
 from strongroom.web.http.request import current_environ, get_service, header
 from strongroom.web.http.response import Convert, Response, json_response, serializer
-from strongroom.web.http.route_descriptions import (
-    ErrorKinds,
-    HeaderNames,
-    Json,
-    RouteDescription,
-    described_headers,
+from strongroom.web.http.route_descriptions import describe_route
+from strongroom.web.http.route_parts import (
+    OPERATION_PARTS,
+    OperationOptions,
+    OperationRoute,
+    operation_route,
 )
 
 logger = logging.getLogger(__name__)
 
 ViewT = TypeVar("ViewT", bound=Callable[..., Any])
-
-PUBLIC_LIMIT: Final = "public_per_address"
-"""The key in ``[limits]`` for changes by clients without a token, where the route names no other."""
-
-Limit = str | Callable[[], Any]
-"""A key in ``[limits]``, or a function that counts the request.
-
-To refuse the request, the function raises an error or returns a response.
-"""
 
 
 class Operation:
@@ -78,58 +73,38 @@ class Operation:
     complete response.
     """
 
-    def __init__(
-        self,
-        view: Callable[..., Any],
-        description: RouteDescription,
-        *,
-        limit: Limit | None,
-        max_body: int | None,
-        inputs: Mapping[str, Callable[[], Any]],
-        ignores_unknown: bool,
-        reads_query: bool,
-        location: Location | None,
-        verifies_login: bool,
-        admits: Sequence[str] = (),
-        any_tenant: bool = False,
-        admits_impersonation: bool = False,
-        request_headers: Iterable[str] = (),
-        has_own_preconditions: bool = True,
-        creates: bool = False,
-        compress: bool = False,
-    ) -> None:
-        access = description.access
-        if verifies_login and access is not Access.USER:
+    def __init__(self, route: OperationRoute) -> None:
+        callers, description = route.callers, describe_route(route)
+        if callers.verifies_login and callers.access is not Access.USER:
             raise ValueError("only views for any logged-in user can verify the login themselves")
-        self.description = description
-        self.rule, self.also = description.rule, description.also
-        self.scope = description.rule.scope
-        self.sensitive, self.sensitive_if = description.sensitive, description.sensitive_if
-        self.admits = tuple(admits)
-        self.admits_impersonation = admits_impersonation
-        self._tenant_id = ANY_TENANT if any_tenant else None
+        self.route, self.description = route, description
+        self.rule, self.also = callers.row, callers.also
+        self.scope = self.rule.scope
+        self.sensitive, self.sensitive_if = callers.step_up
+        self.authenticators = tuple(callers.authenticators)
+        self.admits_impersonation = callers.impersonation or (route.is_safe and not self.sensitive)
+        self._tenant_id = ANY_TENANT if callers.any_tenant else None
         self.owner = "the server"
-        self.__name__ = view.__name__
-        self.__doc__ = view.__doc__
-        self.access = access
-        self._view = view
-        self.limit = limit
-        self.max_body = max_body or (CALLER_BYTES if needs_caller(access) else PUBLIC_BYTES)
-        self.inputs = inputs
-        self.ignores_unknown = ignores_unknown
-        self._refuses_query = not (reads_query or ignores_unknown)
-        self._returns = description.returns
-        self.has_revision = has_revision(description.returns)
-        self._status = description.status
-        self._location = location
-        self._verifies_login = verifies_login
-        self._has_own_preconditions = has_own_preconditions
-        self.creates = creates
-        self.compress = compress
+        self.__name__, self.__doc__ = route.view.__name__, route.view.__doc__
+        self.access = callers.access
+        self._view = route.view
+        self.limit = route.limit
+        self.max_body = route.max_body
+        self.ignores_unknown = route.ignores_unknown
+        self.inputs = route.request.parsers(ignores_unknown=route.ignores_unknown)
+        self._refuses_query = not (route.request.query or route.ignores_unknown)
+        self._returns: type[Schema] | None = route.response.returns
+        self._status = route.response.status
+        self.has_revision = has_revision(self._returns)
+        self._location = route.response.location
+        self._verifies_login = callers.verifies_login
+        self.request_headers = frozenset((*description.request_headers, *description.added_headers))
+        self.response_headers = frozenset(description.response_headers)
+        self._has_own_preconditions = route.is_safe or "If-Match" in self.request_headers
+        self.creates = description.is_idempotent
+        self.compress = route.response.compress
         self.reader: Operation | None = None
         self._names: frozenset[str] = frozenset()
-        self.request_headers = frozenset(request_headers)
-        self.response_headers = frozenset(description.response_headers)
 
     @cached_property
     def _serialize(self) -> Convert | None:
@@ -170,8 +145,8 @@ class Operation:
 
     def _represent(self, inputs: dict[str, Any]) -> JsonRepresentation:
         """Return the current representation, by the parameters of the path."""
-        if self.description.query is not None:
-            inputs["query"] = self.description.query().load({})
+        if (query := self.route.request.query) is not None:
+            inputs["query"] = query().load({})
         if self._verifies_login:
             inputs["caller"] = current_identity()
         return cast("JsonRepresentation", self._represented(_unpacked(self._view(**inputs))[0]))
@@ -186,7 +161,7 @@ class Operation:
             self.access,
             verify_login=not self._verifies_login,
             scope=self.scope,
-            admits=self.admits,
+            admits=self.authenticators,
             tenant_id=parameters.get("tenant_id", self._tenant_id),
             impersonation=self.admits_impersonation,
         )
@@ -294,20 +269,6 @@ class Operation:
         return JsonRepresentation(text, value["revision"])
 
 
-def needs_caller(access: Access) -> bool:
-    """Return whether a route is closed to clients without a token."""
-    return access in (Access.USER, Access.ADMIN)
-
-
-def _is_linked(method: str, access: Access, returns: type[Schema] | None) -> bool:
-    """Return whether a route is a page or a file that people open by a link without a token.
-
-    Mail trackers, messengers and cache busters append parameters to such links, so a route of this kind
-    ignores unknown ones.
-    """
-    return method in ("GET", "HEAD") and returns is None and not needs_caller(access)
-
-
 def _has_body() -> bool:
     environ = current_environ()
     return environ.get("CONTENT_LENGTH", "") not in ("", "0") or "wsgi.input_terminated" in environ
@@ -322,76 +283,89 @@ def _unpacked(result: Any) -> tuple[Any, int | None, Mapping[str, str]]:
     return value, status, next((other for other in others if isinstance(other, Mapping)), {})
 
 
-class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest has no types
-    """The routes of a feature.
+class Blueprint(web.Blueprint):
+    """The routes of a feature, or of a plugin in one application.
 
     They are described when the OpenAPI document is built, because few processes ever build it: ADR 0086.
 
     Args:
+        url_prefix: begins the paths of all routes.
         parameters: the descriptions of path parameters by name, in addition to
             :data:`openapi_descriptions.PATH_PARAMETERS` and instead of those.
     """
 
-    def __init__(
-        self, *arguments: Any, parameters: Mapping[str, str] = MappingProxyType({}), **options: Any
-    ) -> None:
-        super().__init__(*arguments, **options)
-        self._parameters = parameters
-        self._routes: list[tuple[str, str | None, Any, Json]] = []
+    parts = OPERATION_PARTS
 
-    def add_url_rule(
+    def __init__(
         self,
-        rule: str,
-        endpoint: str | None = None,
-        view_func: Any = None,
-        provide_automatic_options: bool | None = None,
-        **options: Any,
+        name: str,
+        *,
+        description: str = "",
+        url_prefix: str = "",
+        parameters: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """Register a route, and remember it for its description."""
-        self._routes.append((rule, endpoint, view_func, options))
-        super().add_url_rule(rule, endpoint, view_func, provide_automatic_options, **options)
+        super().__init__(name, description=description, parameters=parameters)
+        self.url_prefix = url_prefix
+        self._operations: list[Operation] = []
+
+    @classmethod
+    def bound(
+        cls,
+        recorded: web.Blueprint,
+        host: HostAPI,
+        host_errors: Mapping[web.HostErrors, Sequence[type[StrongroomError]]],
+    ) -> "Blueprint":
+        """Return the blueprint of a plugin, whose views, limits and hooks get the host.
+
+        Args:
+            host_errors: the errors of each group.
+
+        Raises:
+            ValueError: as :meth:`operation`.
+        """
+        blueprint = cls(recorded.name, description=recorded.description, parameters=recorded.parameters)
+        for route in recorded.routes:
+            blueprint.add(_bound(route, host, host_errors))
+        blueprint.hooks = [(kind, bind_to_host(host, hook)) for kind, hook in recorded.hooks]
+        return blueprint
+
+    def add(self, route: Route) -> None:
+        super().add(route)
+        self._operations.append(Operation(operation_route(route, self.url_prefix)))
+
+    def register(self, app: flask.Flask, base_path: str = "") -> None:
+        """Register the routes and hooks in an application.
+
+        Args:
+            base_path: begins the paths of all routes.
+        """
+        app.register_blueprint(self.flask_blueprint(), url_prefix=base_path or None)
+
+    def flask_blueprint(self) -> flask.Blueprint:
+        """Return a blueprint of Flask's with the routes and hooks."""
+        blueprint = flask.Blueprint(self.name, __name__)
+        for operation in self._operations:
+            route = operation.route
+            blueprint.add_url_rule(route.path, view_func=operation, methods=[route.method])
+        for kind, hook in self.hooks:
+            getattr(blueprint, kind)(hook)
+        return blueprint
 
     def described(self) -> flask_smorest.Blueprint:
         """Return a blueprint of the same routes, with the descriptions of their operations."""
-        blueprint = flask_smorest.Blueprint(
-            self.name, self.import_name, url_prefix=self.url_prefix, description=self.description
-        )
-        for rule, endpoint, view, options in self._routes:
-            is_described = isinstance(view, Operation)
-            own = blueprint.doc(**view.description.operation())(view) if is_described else view
-            parameters = path_parameters(f"{self.url_prefix or ''}{rule}", self._parameters)
-            blueprint.add_url_rule(rule, endpoint, own, **{**options, "parameters": parameters})
+        blueprint = flask_smorest.Blueprint(self.name, __name__, description=self.description)
+        for operation in self._operations:
+            route = operation.route
+            blueprint.add_url_rule(
+                route.path,
+                view_func=blueprint.doc(**operation.description.operation())(operation),
+                methods=[route.method],
+                parameters=path_parameters(route.path, self.parameters),
+            )
         return blueprint
 
     def operation(
-        self,
-        method: str,
-        path: str,
-        *,
-        access: Access,
-        body: type[Schema] | None = None,
-        select_body: Callable[[], type[Schema]] | None = None,
-        query: type[Schema] | None = None,
-        form: type[Schema] | None = None,
-        returns: type[Schema] | None = None,
-        status: int = 200,
-        errors: ErrorKinds = (),
-        limit: Limit | None = None,
-        max_body: int | None = None,
-        any_query: bool | None = None,
-        compress: bool = False,
-        location: Location | None = None,
-        verifies_login: bool = False,
-        rule: OperationRule | None = None,
-        also: Mapping[OperationRule, str] = MappingProxyType({}),
-        scope: str | None = None,
-        admits: Sequence[str] = (),
-        any_tenant: bool = False,
-        impersonation: bool = False,
-        sensitive: Sensitive | None = None,
-        request_headers: HeaderNames = (),
-        response_headers: HeaderNames = (),
-        document: dict[str, Any] | None = None,
+        self, method: str, path: str, **options: Unpack[OperationOptions]
     ) -> Callable[[ViewT], ViewT]:
         """Register a view for a method and a path.
 
@@ -413,12 +387,12 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             status: the status of a successful response.
             errors: the errors that the view may raise.
             limit: the rate limit, counted before anything is parsed: a key of ``[limits]``, per client
-                address, or a function. By default, :data:`PUBLIC_LIMIT` for routes that change
-                something and need no token, and none for all others.
+                address, or a function. By default, :data:`route_parts.PUBLIC_LIMIT` for routes that
+                change something and need no token, and none for all others.
             max_body: the maximum size of a body that is read as a whole; by default
                 :data:`PUBLIC_BYTES` or :data:`CALLER_BYTES`.
             any_query: whether unknown query parameters are ignored instead of refused; by default, as
-                :func:`_is_linked` decides.
+                :attr:`OperationRoute.ignores_unknown` decides.
             compress: whether a response of at least 1 KiB is compressed for clients that accept it; only
                 for a GET whose response has no secret, because its size would reveal one to a client
                 that chooses other parts of the response: :mod:`content_coding`.
@@ -432,7 +406,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
                 the service then requires what they state.
             scope: the scope of a route without a row, such as one of a plugin; without one, the
                 operation admits no access keys.
-            admits: the names of the authenticators, such as ``basic``, that the operation admits.
+            authenticators: the names of the authenticators, such as ``basic``, that it accepts.
             any_tenant: whether keys that are limited to a tenant are admitted although the path names
                 no tenant; the view limits its result to the key's tenant.
             impersonation: whether impersonated users may use a route that changes something; they may
@@ -446,109 +420,24 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]  # flask-smorest
             document: additions to the OpenAPI operation.
 
         Raises:
+            TypeError: as :meth:`strongroom.plugin_api.web.Blueprint.operation`.
             ValueError: ``compress`` of an operation whose response may have a secret.
         """
-        if limit is None and method not in SAFE_METHODS and not needs_caller(access):
-            limit = PUBLIC_LIMIT
-        any_query = _is_linked(method, access, returns) if any_query is None else any_query
-        inputs = _parsers(body, select_body, query, form, any_query=any_query)
-        row = rule or OperationRule("", None if scope is None else Scope(scope), sensitive)
-
-        whole_path = f"{self.url_prefix or ''}{path}"
-        if compress:
-            require_codable(method, whole_path, returns)
-        step_up, step_up_if = _step_up(row, also)
-        read = described_headers(request_headers, REQUEST_HEADERS)
-        sent = described_headers(response_headers, RESPONSE_HEADERS)
-        if status == HTTPStatus.CREATED:
-            sent["Location"] = RESPONSE_HEADERS["Location"]
-        if has_revision(returns):
-            sent["ETag"] = RESPONSE_HEADERS["ETag"]
-
-        def decorate(view: ViewT) -> ViewT:
-            description = RouteDescription(
-                view_name=view.__name__,
-                access=access,
-                body=body,
-                query=query,
-                form=form,
-                returns=returns,
-                status=status,
-                errors=errors,
-                rule=row,
-                also=also,
-                sensitive=step_up,
-                sensitive_if=step_up_if,
-                request_headers=read,
-                response_headers=sent,
-                is_limited=limit is not None,
-                is_of_tenant="<tenant_id>" in whole_path,
-                additions=document or {},
-            )
-            if method == "GET" and has_revision(returns):
-                description = description.with_preconditions(reads=True)
-            is_creating = creates(method, status, has_caller=needs_caller(access))
-            if is_creating:
-                description = description.with_idempotency()
-            headers = {*description.request_headers, *_documented_headers(document or {})}
-            operation: Any = Operation(
-                view,
-                description,
-                limit=limit,
-                max_body=max_body,
-                inputs=inputs,
-                ignores_unknown=any_query,
-                reads_query=query is not None,
-                location=location,
-                verifies_login=verifies_login,
-                admits=admits,
-                any_tenant=any_tenant,
-                admits_impersonation=impersonation or (method in SAFE_METHODS and step_up is None),
-                request_headers=headers,
-                creates=is_creating,
-                compress=compress,
-                has_own_preconditions=method in SAFE_METHODS or "If-Match" in headers,
-            )
-            self.route(path, methods=[method])(operation)
-            # The undecorated view, so that other code and tests can call it directly.
-            return view
-
-        return decorate
+        return super().operation(method, path, **options)  # type: ignore[misc]  # further options
 
 
-def _step_up(
-    rule: OperationRule, also: Mapping[OperationRule, str]
-) -> tuple[Sensitive | None, str | None]:
-    """Return the effect that needs a recent second factor, and the requests that have it, if not all."""
-    if rule.sensitive is not None:
-        return rule.sensitive, None
-    conditions = ((other.sensitive, condition) for other, condition in also.items() if other.sensitive)
-    return next(conditions, (None, None))
-
-
-def _documented_headers(document: Json) -> Iterator[str]:
-    """Yield the request headers in additions to an OpenAPI operation."""
-    for parameter in document.get("parameters", ()):
-        if parameter.get("in") == "header":
-            yield parameter["name"]
-
-
-def _parsers(
-    body: type[Schema] | None,
-    select_body: Callable[[], type[Schema]] | None,
-    query: type[Schema] | None,
-    form: type[Schema] | None,
-    *,
-    any_query: bool,
-) -> dict[str, Callable[[], Any]]:
-    """Return the functions that parse the input of a route, by the names of the view's parameters."""
-    parsers: dict[str, Callable[[], Any]] = {}
-    if query is not None:
-        parsers["query"] = partial(parse_query, query, EXCLUDE if any_query else RAISE)
-    if select_body is not None:
-        parsers["body"] = lambda: parse_body(select_body())
-    elif body is not None:
-        parsers["body"] = partial(parse_body, body)
-    if form is not None:
-        parsers["form"] = partial(parse_form, form)
-    return parsers
+def _bound(
+    route: Route,
+    host: HostAPI,
+    host_errors: Mapping[web.HostErrors, Sequence[type[StrongroomError]]],
+) -> Route:
+    """Return a route of a plugin whose view and limit get the host."""
+    limit, errors = route.callers.limit, list[Any]()
+    for error in route.response.errors:
+        errors.extend(host_errors[error] if isinstance(error, web.HostErrors) else (error,))
+    return replace(
+        route,
+        view=bind_to_host(host, route.view),
+        callers=replace(route.callers, limit=bind_to_host(host, limit) if callable(limit) else limit),
+        response=replace(route.response, errors=tuple(errors)),
+    )

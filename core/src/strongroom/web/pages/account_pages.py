@@ -33,7 +33,7 @@ class AccountPages:
 
 def well_known_blueprint(pages: AccountPages, known_paths: Iterable[str], base_path: str) -> Blueprint:
     """Return the route that leads to the page, unless a plugin has it or there is no page."""
-    blueprint = Blueprint("account-pages", __name__, description="Where browsers look for pages.")
+    blueprint = Blueprint("account-pages", description="Where browsers look for pages.")
     if pages.change_password and base_path + CHANGE_PASSWORD not in known_paths:
         blueprint.operation(
             "GET",

@@ -3,8 +3,8 @@
 from marshmallow import Schema, fields, validate
 
 from strongroom.content.nodes.retention_models import RetentionMode
-from strongroom.web.http.paging import PagingQuery, ReferenceSchema
-from strongroom.web.http.parsing import Timestamp, identifier, text
+from strongroom.plugin_api.schemas import PagingQuery, ReferenceSchema, Timestamp
+from strongroom.web.http.parsing import identifier, text
 
 _MAX_DAYS = 36_500
 _MODES = [mode.value for mode in RetentionMode]

@@ -14,10 +14,12 @@ from strongroom.content.nodes import operations
 from strongroom.content.nodes.retention_models import Hold, RetentionMode, RetentionSettings
 from strongroom.content.tenants.schemas import OverrideQuery
 from strongroom.foundation import errors
-from strongroom.identity.accounts.views import PROOF_ERRORS, PROOF_PARAMETERS, require_fresh_proof
+from strongroom.identity.accounts.views import PROOF_ERRORS, require_fresh_proof
+from strongroom.plugin_api.schemas import DoneSchema, collection_of
+from strongroom.plugin_api.web import PROOF_PARAMETERS
 from strongroom.web.http.access import Access, current_identity
-from strongroom.web.http.paging import collection_of, envelope, paging, reference
-from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.paging import envelope, paging, reference
+from strongroom.web.http.parsing import DONE
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint
 
@@ -25,7 +27,6 @@ Json = dict[str, Any]
 
 blueprint = Blueprint(
     "retention",
-    __name__,
     url_prefix="/api/v1/tenants/<tenant_id>",
     description="Holds on files, and the retention of tenants.",
 )

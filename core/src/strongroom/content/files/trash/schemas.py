@@ -4,8 +4,8 @@ from marshmallow import Schema, fields, validate
 
 from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import NodeType
-from strongroom.web.http.paging import ReferenceSchema
-from strongroom.web.http.parsing import Timestamp, identifier
+from strongroom.plugin_api.schemas import ReferenceSchema, Timestamp
+from strongroom.web.http.parsing import identifier
 
 
 class RestorationSchema(Schema):

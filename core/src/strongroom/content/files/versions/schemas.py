@@ -5,8 +5,8 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from strongroom.content.scanning.states import STATES
-from strongroom.web.http.paging import ReferenceSchema
-from strongroom.web.http.parsing import Timestamp, name_text
+from strongroom.plugin_api.schemas import ReferenceSchema, Timestamp
+from strongroom.web.http.parsing import name_text
 
 
 class VersionSchema(Schema):

@@ -13,10 +13,11 @@ from strongroom.content.tenants.schemas import (
     NewGroupSchema,
 )
 from strongroom.foundation import errors
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.locations import Location
-from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging, reference
-from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.paging import envelope, paging, reference
+from strongroom.web.http.parsing import DONE
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint
 
@@ -28,7 +29,6 @@ _MEMBER = f"{_MEMBERS}/<user_id>"
 
 blueprint = Blueprint(
     "groups",
-    __name__,
     url_prefix="/api/v1/tenants/<tenant_id>/groups",
     description="Groups of a tenant's members, which hold grants on files.",
     parameters={

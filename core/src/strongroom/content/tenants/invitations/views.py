@@ -20,10 +20,11 @@ from strongroom.content.tenants.schemas import (
     ReceivedInvitationSchema,
 )
 from strongroom.foundation import errors
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
 from strongroom.web.http.access import Access, current_identity, own_id
 from strongroom.web.http.locations import Location
-from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging, reference
-from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.paging import envelope, paging, reference
+from strongroom.web.http.parsing import DONE
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint
 
@@ -36,7 +37,6 @@ _PRIVILEGED = "the role is `admin` or `records`"
 
 blueprint = Blueprint(
     "invitations",
-    __name__,
     description="Invitations to tenants by e-mail or mobile.",
     parameters={
         "invitation_id": "Id of the invitation; not its secret",

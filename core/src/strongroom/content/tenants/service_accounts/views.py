@@ -20,10 +20,11 @@ from strongroom.identity.access_keys.views import (
 )
 from strongroom.identity.service_accounts.schemas import NewServiceAccountSchema, ServiceAccountSchema
 from strongroom.identity.service_accounts.views import serialize as serialize_account
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.locations import Location
-from strongroom.web.http.paging import PagingQuery, collection_of, envelope, paging
-from strongroom.web.http.parsing import DONE, DoneSchema
+from strongroom.web.http.paging import envelope, paging
+from strongroom.web.http.parsing import DONE
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint
 
@@ -34,7 +35,6 @@ _KEYS = f"{_ACCOUNT}/access-keys"
 
 blueprint = Blueprint(
     "service accounts",
-    __name__,
     url_prefix="/api/v1/tenants/<tenant_id>/service-accounts",
     description="Accounts of machines, for administrators of a tenant.",
 )
