@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "plugin-markers",
         "A hook without its marker next to marked ones stops the start.",
-        "foundation/plugins/manager.py::_check_markers",
+        "foundation/plugins/plugin_validation.py::check_markers",
         "if is_own and name not in decorated and decorated:",
         "if False:",
         "unit/foundation/plugins/test_mistakes.py::test_a_mistake_is_refused_at_the_start_in_one_line",

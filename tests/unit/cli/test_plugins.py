@@ -11,8 +11,9 @@ from click.testing import CliRunner, Result
 
 from strongroom.builtin import fixed_captcha, password
 from strongroom.cli.main import root
+from strongroom.foundation.plugins.hook_trace import VARIABLE
 from strongroom.foundation.plugins.kinds import KINDS
-from strongroom.foundation.plugins.manager import VARIABLE, PluginManager
+from strongroom.foundation.plugins.manager import PluginManager
 
 NO_PLACEHOLDER = re.compile(r'\$\{\{ matrix|"\$ref"')
 """Dollars of workflows, and of references in the data of events."""

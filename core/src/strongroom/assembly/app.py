@@ -16,7 +16,7 @@ from strongroom.content.tenants.invitations.messages import InvitationLinks
 from strongroom.extensions.user_management.link_urls import LinkUrls
 from strongroom.foundation.addresses import parse_network
 from strongroom.foundation.config import Configuration, ConfigurationError, Settings
-from strongroom.foundation.plugins.manager import PluginError
+from strongroom.foundation.plugins.plugin import PluginError
 from strongroom.foundation.plugins.selection import add_plugin_error
 from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.foundation.translations import Translations

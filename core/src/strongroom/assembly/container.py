@@ -14,7 +14,7 @@ from strongroom.clock import Clock, SystemClock
 from strongroom.content.nodes.retention_clock import RetentionClock
 from strongroom.foundation.config import Configuration
 from strongroom.foundation.jobs.runner import JobRunner
-from strongroom.foundation.plugins.manager import PluginError
+from strongroom.foundation.plugins.plugin import PluginError
 from strongroom.foundation.plugins.selection import select
 from strongroom.identity.users.change_notices import ChangeNotices
 from strongroom.ops.production import refuse_unsafe

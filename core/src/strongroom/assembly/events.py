@@ -11,7 +11,7 @@ from strongroom.activity.events.streams import CommittedEvents
 from strongroom.assembly.features import core_events
 from strongroom.assembly.infrastructure import Infrastructure
 from strongroom.extensions.events.stream import TenantStreams
-from strongroom.foundation.plugins.manager import PluginError
+from strongroom.foundation.plugins.plugin import PluginError
 from strongroom.plugin_api.events import EventType
 from strongroom.web.feature import Feature
 from strongroom.web.services import Groups

@@ -6,7 +6,7 @@ from importlib.resources.abc import Traversable
 from typing import Final
 
 from strongroom.foundation.config import Configuration
-from strongroom.foundation.plugins.manager import Plugin
+from strongroom.foundation.plugins.plugin import Plugin
 from strongroom.web.pages.template_copies import SERVER, TemplateCopies, html_files
 
 BUILTIN_PACKAGE: Final = "strongroom.builtin"

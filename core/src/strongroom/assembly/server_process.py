@@ -28,7 +28,7 @@ from granian.net import SocketHolder  # type: ignore[attr-defined]  # re-exporte
 from granian.server.mp import MPServer
 
 from strongroom.foundation.config import Configuration, ConfigurationError, Settings
-from strongroom.foundation.plugins.manager import PluginError
+from strongroom.foundation.plugins.plugin import PluginError
 from strongroom.foundation.processes import (
     STARTS,
     PidFile,

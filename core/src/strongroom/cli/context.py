@@ -125,7 +125,7 @@ def plugins_checked(context: CommandContext, collect: Callable[[], T]) -> T:
     Raises:
         ConfigurationError: a plugin failed, or returned something that cannot be used.
     """
-    from strongroom.foundation.plugins.manager import PluginError
+    from strongroom.foundation.plugins.plugin import PluginError
 
     try:
         return collect()

@@ -5,7 +5,7 @@ import click
 from strongroom.assembly.plugin_host.hosts import PluginHosts
 from strongroom.foundation.config.plugin_discovery import installed_plugins
 from strongroom.foundation.optional_parts import plugin_of_command
-from strongroom.foundation.plugins.manager import Plugin, PluginError
+from strongroom.foundation.plugins.plugin import Plugin, PluginError
 
 
 def commands_of(hosts: PluginHosts) -> tuple[dict[str, click.Command], list[str]]:

@@ -13,7 +13,7 @@ from strongroom.plugin_api.pruning import PruneStep
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from strongroom.foundation.plugins.manager import Plugin
+    from strongroom.foundation.plugins.plugin import Plugin
     from strongroom.plugin_api.deactivation import Deactivation
 
 UserEnding = Callable[["Connection", "Deactivation"], None]

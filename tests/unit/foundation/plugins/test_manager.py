@@ -8,7 +8,8 @@ import pytest
 
 from strongroom.builtin import password
 from strongroom.builtin.recovery_code import RecoveryCode
-from strongroom.foundation.plugins.manager import PluginError, PluginManager
+from strongroom.foundation.plugins.manager import PluginManager
+from strongroom.foundation.plugins.plugin import PluginError
 from strongroom.plugin_api import NoOptions, hookimpl, option
 from strongroom.plugin_api.captcha import CaptchaChallenge, CaptchaProvider
 from strongroom.plugin_api.events import ACTOR, AuditedEvent, EventField, EventType

@@ -11,7 +11,7 @@ from tests.support.waiting import STALL_SECONDS, wait_until
 
 from strongroom.assembly.container import build
 from strongroom.foundation import config
-from strongroom.foundation.plugins.manager import PluginError
+from strongroom.foundation.plugins.plugin import PluginError
 from strongroom.ops.observability.families import FamilyCollector
 from strongroom.ops.observability.plugin_metrics import PluginGauges, record_in
 from strongroom.plugin_api.metrics import MOST_SERIES, Counter, Gauge, Histogram, Metric

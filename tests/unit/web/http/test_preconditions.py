@@ -4,7 +4,7 @@ import pytest
 from flask import Flask
 from marshmallow import Schema, fields
 
-from strongroom.foundation.plugins.manager import PluginError
+from strongroom.foundation.plugins.plugin import PluginError
 from strongroom.plugin_api.web import Access
 from strongroom.web.http.preconditions import link_changes
 from strongroom.web.http.routing import Blueprint, Operation

@@ -11,7 +11,8 @@ from strongroom.assembly.page_templates import template_folder
 from strongroom.assembly.plugin_host.page_parts import PageParts
 from strongroom.foundation.locales import locale_of
 from strongroom.foundation.plugins.form_faults import contents_fault
-from strongroom.foundation.plugins.manager import Plugin, PluginError, PluginManager
+from strongroom.foundation.plugins.manager import PluginManager
+from strongroom.foundation.plugins.plugin import Plugin, PluginError
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.factors import PasswordlessFactor, SecondFactor, kind_of, member_of
 from strongroom.plugin_api.forms import (

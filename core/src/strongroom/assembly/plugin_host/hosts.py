@@ -14,7 +14,9 @@ from strongroom.assembly.plugin_host.page_parts import PageParts, page_parts, re
 from strongroom.clock import Clock, SystemClock
 from strongroom.foundation.config import Settings
 from strongroom.foundation.plugins.hook_calls import is_code_of
-from strongroom.foundation.plugins.manager import Plugin, PluginError, PluginManager, hooks_with_host
+from strongroom.foundation.plugins.manager import PluginManager
+from strongroom.foundation.plugins.plugin import Plugin, PluginError
+from strongroom.foundation.plugins.plugin_validation import hooks_with_host
 from strongroom.plugin_api import NoOptions
 from strongroom.plugin_api.host import ExtensionT
 from strongroom.plugin_api.pages import LoginPages

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final, Protocol
 
 from strongroom.foundation.locales import locale_of
-from strongroom.foundation.plugins.manager import Plugin, PluginError
+from strongroom.foundation.plugins.plugin import Plugin, PluginError
 from strongroom.plugin_api.browser import is_local_path
 from strongroom.plugin_api.pages import (
     Connection,

@@ -12,7 +12,7 @@ from strongroom.activity.events.delivery import SubscriberSink
 from strongroom.assembly.plugin_host.hosts import PluginHosts
 from strongroom.assembly.plugin_host.state import HostTransaction
 from strongroom.foundation.plugins.hook_calls import failure, named_if_stuck
-from strongroom.foundation.plugins.manager import Plugin, PluginError
+from strongroom.foundation.plugins.plugin import Plugin, PluginError
 from strongroom.plugin_api.erasers import TenantEraser
 from strongroom.plugin_api.events import EventSink, EventSubscriber
 from strongroom.plugin_api.exports import UserExport

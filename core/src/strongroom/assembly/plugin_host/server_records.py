@@ -19,7 +19,8 @@ from strongroom.foundation.config.limits import LimitsSettings
 from strongroom.foundation.config.plugin_discovery import installed_version
 from strongroom.foundation.jobs.models import JobState
 from strongroom.foundation.plugins.kinds import provided_by
-from strongroom.foundation.plugins.manager import Plugin, PluginManager
+from strongroom.foundation.plugins.manager import PluginManager
+from strongroom.foundation.plugins.plugin import Plugin
 from strongroom.foundation.plugins.selection import BUILTIN
 from strongroom.ops.observability.doctor import CheckResult, Doctor
 from strongroom.plugin_api import server as api

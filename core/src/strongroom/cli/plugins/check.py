@@ -27,7 +27,8 @@ from strongroom.foundation.config import plugins_settings
 from strongroom.foundation.config.plugin_discovery import PluginFiles, installed_plugins, plugin_files
 from strongroom.foundation.database.plugin_tables import PluginTablesError
 from strongroom.foundation.plugins.kinds import KINDS, Kind, extension_kind
-from strongroom.foundation.plugins.manager import Plugin, PluginManager
+from strongroom.foundation.plugins.manager import PluginManager
+from strongroom.foundation.plugins.plugin import Plugin
 from strongroom.plugin_api import API_VERSION, Extension
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from strongroom.foundation.config.plugin_discovery import (
 )
 from strongroom.foundation.config.server_settings import PluginsSettings
 from strongroom.foundation.plugins.kinds import extension_kind, provided_by
-from strongroom.foundation.plugins.manager import Plugin, PluginError, PluginManager
+from strongroom.foundation.plugins.manager import PluginManager
+from strongroom.foundation.plugins.plugin import Plugin, PluginError
 from strongroom.foundation.plugins.selection import BUILTIN, Selection, offered_sections, select
 from strongroom.plugin_api import API_VERSION, Extension
 

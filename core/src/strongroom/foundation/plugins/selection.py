@@ -29,7 +29,8 @@ from strongroom.foundation.config.plugin_discovery import (
 )
 from strongroom.foundation.config.sources import READABLE_WANTED, suggestion
 from strongroom.foundation.optional_parts import plugin_of_extension
-from strongroom.foundation.plugins.manager import PluginError, PluginManager
+from strongroom.foundation.plugins.manager import PluginManager
+from strongroom.foundation.plugins.plugin import PluginError
 from strongroom.plugin_api import Extension, NoOptions
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.factors import PasswordlessFactor, SecondFactor, Site

@@ -19,7 +19,7 @@ from strongroom.foundation.database import Database
 from strongroom.foundation.database.plugin_tables import AllTables, left_tables, plugin_schemas
 from strongroom.foundation.jobs.leases import JobLeases
 from strongroom.foundation.jobs.models import JobState
-from strongroom.foundation.plugins.manager import PluginError
+from strongroom.foundation.plugins.plugin import PluginError
 from strongroom.identity.users.bulk import count_other_values, find_unreachable, unknown_schemes
 from strongroom.identity.users.change_notices import ChangeNotices
 from strongroom.identity.users.user_reindexing import UserReindexing

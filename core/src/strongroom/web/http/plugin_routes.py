@@ -10,7 +10,7 @@ from werkzeug.exceptions import HTTPException
 
 from strongroom.foundation.errors import StrongroomError
 from strongroom.foundation.plugins.hook_calls import SlowHooks, WrongResult, failure, one_line
-from strongroom.foundation.plugins.manager import Plugin, PluginError
+from strongroom.foundation.plugins.plugin import Plugin, PluginError
 from strongroom.plugin_api import web
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError, HostErrors

@@ -14,7 +14,7 @@ from inspect import signature
 from flask import Flask
 from werkzeug.routing import Rule
 
-from strongroom.foundation.plugins.manager import PluginError
+from strongroom.foundation.plugins.plugin import PluginError
 from strongroom.web.http.routing import Operation
 
 Reader = tuple[Rule, Operation]
