@@ -160,8 +160,8 @@ def test_a_path_is_decoded(api: Api, host: HostAPI) -> None:
 
 def test_a_plugin_sees_which_operations_the_server_has(api: Api, host: HostAPI) -> None:
     with browser(api):
-        assert host.has_route("GET", "/api/v1/tenants/any/members")
-        assert not host.has_route("DELETE", "/api/v1/tenants/any/members")
-        assert not host.has_route("GET", "/nowhere")
+        assert host.pages.has_route("GET", "/api/v1/tenants/any/members")
+        assert not host.pages.has_route("DELETE", "/api/v1/tenants/any/members")
+        assert not host.pages.has_route("GET", "/nowhere")
         # It answers 501, because the plugin is not enabled.
-        assert not host.has_route("POST", "/api/v1/users/me/oidc-ids")
+        assert not host.pages.has_route("POST", "/api/v1/users/me/oidc-ids")

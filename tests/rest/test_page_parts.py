@@ -41,7 +41,7 @@ def config(folder: Path, database_url: str, config_changes: Table) -> Path:
 
 
 def path_of(api: Api, name: str) -> str:
-    return api.container.hosts.of("desk").static_path(name)
+    return api.container.hosts.page_parts.static_path("desk", name)
 
 
 class TestStaticFiles:
@@ -71,8 +71,8 @@ class TestStaticFiles:
         (static / "large.js").write_text("// A line.\n" * 500)
         (static / "large.png").write_bytes(bytes(5000))
         app = create_app(load(folder / "strongroom.toml", {}))
-        client, desk = app.test_client(), container_of(app).hosts.of("desk")
-        path, accepted = desk.static_path("large.js"), {"Accept-Encoding": "br, gzip;q=0.8"}
+        client, desk = app.test_client(), container_of(app).hosts.page_parts
+        path, accepted = desk.static_path("desk", "large.js"), {"Accept-Encoding": "br, gzip;q=0.8"}
         answer = client.get(path, headers=accepted)
         assert (answer.headers["Content-Encoding"], answer.headers["Vary"]) == (
             "gzip",
@@ -87,7 +87,7 @@ class TestStaticFiles:
             assert (plain.status_code, plain.headers.get("Content-Encoding")) == (200, None)
             assert plain.headers["Vary"] == "Accept-Encoding"
         for name in ("large.png", "desk.js"):
-            answer = client.get(desk.static_path(name), headers=accepted)
+            answer = client.get(desk.static_path("desk", name), headers=accepted)
             assert "Content-Encoding" not in answer.headers
         container_of(app).close()
 
@@ -121,7 +121,7 @@ class TestStaticFiles:
         before = path_of(api, "desk.js")
         (folder / "acme_desk" / "static" / "icons" / "badge.svg").write_text("<svg/>")
         app = create_app(load(folder / "strongroom.toml", {}))
-        assert container_of(app).hosts.of("desk").static_path("desk.js") != before
+        assert container_of(app).hosts.page_parts.static_path("desk", "desk.js") != before
         container_of(app).close()
 
     def test_templates_name_it(self, api: Api) -> None:

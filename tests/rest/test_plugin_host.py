@@ -31,7 +31,7 @@ def test_a_page_of_records_is_an_envelope(api: Api) -> None:
     with api.app.test_request_context("/api/v1/things?color=red"):
         query = {"pageNumber": 2, "pageSize": 2, "cursor": None}
         things = [{"id": str(number)} for number in range(5)]
-        page = host.collection(host.list_page(things, query, lambda thing: (thing["id"],)), query)
+        page = host.lists.collection(host.lists.page(things, query, lambda thing: (thing["id"],)), query)
     assert [thing["id"] for thing in page["data"]] == ["2", "3"]
     assert page["meta"]["pageCount"] == 3
     assert "color=red" in page["meta"]["nextPageLink"]
@@ -41,7 +41,7 @@ def test_a_list_that_is_read_by_number_refuses_a_cursor(api: Api) -> None:
     host = api.container.hosts.of("storage_local")
     query = {"pageNumber": 1, "pageSize": 2, "cursor": ""}
     with api.app.test_request_context("/api/v1/things"), pytest.raises(ApiError) as refusal:
-        host.collection(ResultPage([1], 1, 1, 2), query)
+        host.lists.collection(ResultPage([1], 1, 1, 2), query)
     assert [detail.field for detail in refusal.value.details] == ["cursor"]
 
 

@@ -36,19 +36,19 @@ def make_routes(name, nested):
     @routes.operation("GET", f"/{name}", access=Access.PUBLIC, limit=count)
     def get_things():
         host = current_host()
-        before = [host.plugin, host.public_url, host.get_service(Room) is get_service(Room)]
+        before = [host._plugin, host.public_url, host.get_service(Room) is get_service(Room)]
         inner = host.rest("GET", nested).json if nested else None
-        return {"before": before, "inner": inner, "after": current_host().plugin,
+        return {"before": before, "inner": inner, "after": current_host()._plugin,
                 "lines": len(get_service(Room).lines)}
 
     @routes.after_request
     def name_host(response):
-        response.headers.add("X-Own", current_host().plugin)
+        response.headers.add("X-Own", current_host()._plugin)
         return response
 
     @routes.after_app_request
     def name_all(response):
-        response.headers.add("X-All", current_host().plugin)
+        response.headers.add("X-All", current_host()._plugin)
         return response
 
     return routes

@@ -76,14 +76,15 @@ def application(host):
     @app.get("/links")
     def links():
         host.browser.session()
+        links = host.pages.login_links()
         return {
-            "links": [[link.name, link.label, link.path, link.icon] for link in host.login_links()],
-            "menu": [[item.label, item.path] for item in host.menu_items()],
+            "links": [[link.name, link.label, link.path, link.icon] for link in links],
+            "menu": [[item.label, item.path] for item in host.pages.menu_items()],
         }
 
     @app.get("/page")
     def page():
-        return host.page("desk.html")
+        return host.pages.render("desk.html")
 
     return app
 

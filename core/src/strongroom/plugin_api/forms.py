@@ -8,7 +8,7 @@ Pages show such forms by :class:`FormsAPI`, whatever the plugins are that own th
 
     @routes.operation("GET", "/vault", access=Access.PUBLIC)
     def vault():
-        return host.page("vault.html", captcha=host.forms.captcha())
+        return host.pages.render("vault.html", captcha=host.pages.forms.captcha())
 """
 
 import dataclasses
@@ -137,7 +137,7 @@ class FormPart:
 
 @dataclass(frozen=True, slots=True)
 class PagePart:
-    """A part of a page that belongs to a plugin, as a variable of :meth:`HostAPI.page`.
+    """A part of a page that belongs to a plugin, as a variable of :meth:`PagesAPI.render`.
 
     The page adds its script, and its sources to the Content-Security-Policy. In the template,
     ``{{ part(is_wrong=true) }}`` renders it with members of :class:`FormPart`.

@@ -18,12 +18,11 @@ from strongroom.plugin_api.events import EventLog
 from strongroom.plugin_api.extension import Extension
 from strongroom.plugin_api.factors import FactorsAPI
 from strongroom.plugin_api.files import Delegation, FilesAPI
-from strongroom.plugin_api.forms import FormsAPI
 from strongroom.plugin_api.leases import LeasesAPI
 from strongroom.plugin_api.limits import LimitsAPI
 from strongroom.plugin_api.logins import LoginsAPI
-from strongroom.plugin_api.pages import PageLink
-from strongroom.plugin_api.paging import ResultPage
+from strongroom.plugin_api.paging import ListsAPI
+from strongroom.plugin_api.rendering import PagesAPI
 from strongroom.plugin_api.secrets import SecretsAPI
 from strongroom.plugin_api.server import ServerAPI
 from strongroom.plugin_api.state import PluginDatabase, UserStore, ValueStore
@@ -81,14 +80,9 @@ class HostAPI(ABC):
     paging_query: type[Any]
     """The marshmallow schema of ``pageSize``, ``pageNumber`` and ``cursor``, for the query of a list.
 
-    The parsed query has all keys. :meth:`list_page` and
+    The parsed query has all keys. :meth:`ListsAPI.page` and
     :meth:`strongroom.plugin_api.state.Transaction.page` read the page.
     """
-
-    @property
-    @abstractmethod
-    def plugin(self) -> str:
-        """The name of the plugin."""
 
     @property
     @abstractmethod
@@ -144,27 +138,10 @@ class HostAPI(ABC):
     def server(self) -> ServerAPI:
         """The state of the server, for pages of its administrators (API 1.2)."""
 
-    @abstractmethod
-    def administers(self, user_id: str, tenant_id: str | None) -> bool:
-        """Return whether a user is active, and administers a tenant or the whole server (API 1.1).
-
-        For what a plugin does on behalf of an administrator later, outside of the administrator's
-        requests, such as sending events. It needs no caller.
-
-        Args:
-            user_id: the user; one who was suspended or deleted administers nothing.
-            tenant_id: the tenant; ``None``: only administrators of the server.
-        """
-
     @property
     @abstractmethod
     def factors(self) -> FactorsAPI:
         """The second factors of the caller, since API 1.1."""
-
-    @property
-    @abstractmethod
-    def forms(self) -> FormsAPI:
-        """The forms of second factors and captchas, for pages (API 1.2)."""
 
     @abstractmethod
     def acting_as(self, user_id: str) -> AbstractContextManager[None]:
@@ -209,6 +186,11 @@ class HostAPI(ABC):
 
     @property
     @abstractmethod
+    def lists(self) -> ListsAPI:
+        """Pages of lists, for routes."""
+
+    @property
+    @abstractmethod
     def secrets(self) -> SecretsAPI:
         """Sealed texts, keyed hashes and password hashes of the plugin."""
 
@@ -249,41 +231,6 @@ class HostAPI(ABC):
     @abstractmethod
     def collection_schema(self, item: type[Any]) -> type[Any]:
         """Return the marshmallow schema of a page of records, the result of :meth:`collection`."""
-
-    @abstractmethod
-    def list_page(
-        self,
-        records: Sequence[T],
-        query: Mapping[str, Any],
-        key: Callable[[T], tuple[Any, ...]],
-        *,
-        descending: bool = False,
-    ) -> ResultPage[T]:
-        """Sort records that are all in memory, and return the page that a request demands.
-
-        Records of tables are read by :meth:`strongroom.plugin_api.state.Transaction.page`.
-
-        Args:
-            query: the parsed query, with the fields of
-                :class:`~strongroom.plugin_api.schemas.PagingQuery`.
-            key: returns the unique key of a record, a tuple of numbers and texts.
-
-        Raises:
-            ApiError: the cursor of the query is not one of this list for the caller.
-        """
-
-    @abstractmethod
-    def collection(self, page: ResultPage[Any], query: Mapping[str, Any]) -> Any:
-        """Return the response body of a page, with the links to other pages.
-
-        Args:
-            page: the page of :meth:`list_page` or of a transaction, or one that is read by its number.
-            query: the parsed query, with the fields of
-                :class:`~strongroom.plugin_api.schemas.PagingQuery`.
-
-        Raises:
-            ApiError: the query has a cursor, and the page was read by its number.
-        """
 
     @abstractmethod
     def extension(self, kind: type[ExtensionT]) -> ExtensionT | None:
@@ -330,60 +277,13 @@ class HostAPI(ABC):
 
     @property
     @abstractmethod
+    def pages(self) -> PagesAPI:
+        """Pages of the plugin, and what all plugins add to pages."""
+
+    @property
+    @abstractmethod
     def browser(self) -> BrowserAPI:
         """The browser of the request, for pages: session, secret of forms, language and login."""
-
-    @abstractmethod
-    def login_links(self) -> Sequence[PageLink]:
-        """Return the buttons that plugins add to the login page, in its language (API 1.2).
-
-        Some work in other browsers only, see :attr:`PageLink.is_usable`.
-        """
-
-    @abstractmethod
-    def menu_items(self) -> Sequence[PageLink]:
-        """Return the items of the menu that the caller sees, in the page's language (API 1.2)."""
-
-    @abstractmethod
-    def static_path(self, name: str) -> str:
-        """Return the path of a static file of the plugin, with the base path (API 1.2).
-
-        Raises:
-            ValueError: there is no such file.
-        """
-
-    @abstractmethod
-    def page(
-        self,
-        template: str,
-        *,
-        status: int = 200,
-        policy: Mapping[str, str] | None = None,
-        language: str | None = None,
-        **values: Any,
-    ) -> Any:
-        """Return the Flask response with an HTML page of the plugin, in the browser's language.
-
-        The package of the plugin has the folders ``templates``, with Jinja2 templates, and ``messages``,
-        with a TOML file of texts per language, such as ``zh.toml``, or several such as
-        ``errors.zh.toml``. ``{{ text("key", name=name) }}`` is
-        a text of the page's language, with ``{name}`` replaced. ``{% extends "strongroom/page.html"
-        %}`` gives a page the design of the server's own, with the brand and a switch of languages; its
-        blocks are ``title``, ``style``, ``main`` and ``script``. ``strongroom/parts.html`` has macros
-        for fields, alerts and captchas. The Content-Security-Policy admits only scripts and styles with
-        ``nonce="{{ nonce }}"``, and styles, pictures and fonts of the server.
-
-        Args:
-            template: the file name of the template.
-            status: the status code.
-            policy: directives that replace those of the strict policy, such as
-                ``{"form-action": "'self'"}``.
-            language: the language of the page, such as ``zh``; ``None``: the one that the user has
-                chosen in the pages, or else the browser's.
-            values: the other variables of the template, which also has ``static``, the function
-                :meth:`static_path`. A :class:`PagePart` among them, or in a list, adds its script and
-                its sources of the policy to the page.
-        """
 
     @abstractmethod
     def rest(
@@ -418,18 +318,6 @@ class HostAPI(ABC):
         """
 
     @abstractmethod
-    def has_route(self, method: str, path: str) -> bool:
-        """Return whether the server has an operation of the REST API, without calling it (API 1.2).
-
-        For pages that offer only what the enabled plugins provide. Routes that answer 501 do not count.
-        Request-bound.
-
-        Args:
-            path: a path without the query and without the base path, such as
-                ``/api/v1/tenants/any/members``; any text stands for a parameter.
-        """
-
-    @abstractmethod
     def error_response(self, error: "ApiError") -> Any:
         """Return the Flask response to an error, with the JSON body that all errors have.
 
@@ -443,17 +331,6 @@ class HostAPI(ABC):
 
         ``None`` without a user: the request has no token, or its route is public.
         """
-
-    @abstractmethod
-    def user_id(self) -> str | None:
-        """Return the caller's user id, if the request has a token and the route checks it.
-
-        Outside of requests it is the id of the user that the plugin acts as.
-        """
-
-    @abstractmethod
-    def key_id(self) -> str | None:
-        """Return the id of the access key that the caller uses; ``None`` without one."""
 
 
 def _build_service(kind: Callable[..., T], host: HostAPI) -> T:

@@ -1,5 +1,6 @@
 """Pages of lists."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, TypeVar
@@ -84,3 +85,42 @@ def read_records(read: Callable[[str, int], Mapping[str, Any]], most: int) -> Re
         if len(data) >= most:
             return Records(data, included, page["meta"]["totalCount"])
         (cursor,) = parse_qs(urlsplit(page["meta"]["nextPageLink"]).query)["cursor"]
+
+
+class ListsAPI(ABC):
+    """Pages of lists, for routes: ``host.lists``."""
+
+    @abstractmethod
+    def page(
+        self,
+        records: Sequence[T],
+        query: Mapping[str, Any],
+        key: Callable[[T], tuple[Any, ...]],
+        *,
+        descending: bool = False,
+    ) -> ResultPage[T]:
+        """Sort records that are all in memory, and return the page that a request demands.
+
+        Records of tables are read by :meth:`strongroom.plugin_api.state.Transaction.page`.
+
+        Args:
+            query: the parsed query, with the fields of
+                :class:`~strongroom.plugin_api.schemas.PagingQuery`.
+            key: returns the unique key of a record, a tuple of numbers and texts.
+
+        Raises:
+            ApiError: the cursor of the query is not one of this list for the caller.
+        """
+
+    @abstractmethod
+    def collection(self, page: ResultPage[Any], query: Mapping[str, Any]) -> Any:
+        """Return the response body of a page, with the links to other pages.
+
+        Args:
+            page: the page of :meth:`page` or of a transaction, or one that is read by its number.
+            query: the parsed query, with the fields of
+                :class:`~strongroom.plugin_api.schemas.PagingQuery`.
+
+        Raises:
+            ApiError: the query has a cursor, and the page was read by its number.
+        """

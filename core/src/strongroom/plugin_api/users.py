@@ -173,3 +173,15 @@ class UsersAPI(ABC):
         Raises:
             ApiError: also ``error.last-administrator``, and a missing proof for the own account.
         """
+
+    @abstractmethod
+    def administers(self, user_id: str, tenant_id: str | None) -> bool:
+        """Return whether a user is active, and administers a tenant or the whole server (API 1.1).
+
+        For what a plugin does on behalf of an administrator later, outside of the administrator's
+        requests, such as sending events. It needs no caller.
+
+        Args:
+            user_id: the user; one who was suspended or deleted administers nothing.
+            tenant_id: the tenant; ``None``: only administrators of the server.
+        """

@@ -50,13 +50,13 @@ class DirectoryListing:
     def _tenants(self, root: str, number: int) -> Any:
         page = self._host.tenants.list(page=number, size=_PAGE_SIZE)
         links = [{"name": tenant.name, "url": _url(root, tenant.id, [])} for tenant in page.items]
-        return self._host.page("tenants.html", links=links, following=page.next)
+        return self._host.pages.render("tenants.html", links=links, following=page.next)
 
     def _folder(
         self, root: str, tenant_id: str, folder_id: str | None, path: Sequence[str], number: int
     ) -> Any:
         page = self._host.files.list(tenant_id, folder_id, page=number, size=_PAGE_SIZE)
-        return self._host.page(
+        return self._host.pages.render(
             "folder.html",
             path="/".join(path),
             parent=_url(root, tenant_id, path[:-1]) if path else f"{root}/",
@@ -72,7 +72,7 @@ class DirectoryListing:
         plain = self._host.error_response(error)
         if "text/html" not in environ.get("HTTP_ACCEPT", ""):
             return plain
-        page = self._host.page("error.html", status=error.status, code=error.code)
+        page = self._host.pages.render("error.html", status=error.status, code=error.code)
         if error.status == _UNAUTHORIZED:
             # The challenge makes a browser ask for the access key.
             page.headers["WWW-Authenticate"] = plain.headers["WWW-Authenticate"]

@@ -152,7 +152,7 @@ class Visit:
         """
         notice = self._taken_notice()
         problem = problem_of(refusal) if refusal is not None else notice.get("problem")
-        return self.host.page(
+        return self.host.pages.render(
             template,
             status=status or (HTTPStatus.BAD_REQUEST if refusal is not None else HTTPStatus.OK),
             policy=_POLICY,
@@ -160,7 +160,7 @@ class Visit:
             root=self.root,
             base=self.base_path,
             here=self.here,
-            menu=self.host.menu_items(),
+            menu=self.host.pages.menu_items(),
             user=self.user,
             is_administrator=self.is_administrator,
             notice=notice.get("notice"),

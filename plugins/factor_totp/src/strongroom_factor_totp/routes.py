@@ -73,4 +73,4 @@ def make_routes(host: HostAPI) -> Blueprint:
 
 def _caller(host: HostAPI) -> str:
     # The routes admit only users, so there is one.
-    return host.user_id() or ""
+    return host.caller.user_id if host.caller else ""

@@ -69,7 +69,7 @@ def register_menu_items() -> list[MenuItem]:
 @hookimpl
 def start(host: HostAPI) -> None:
     """Check the configuration, which names links of other plugins."""
-    LinkOrder(host.options.login_links).require_known(host.login_links())
+    LinkOrder(host.options.login_links).require_known(host.pages.login_links())
 
 
 @hookimpl

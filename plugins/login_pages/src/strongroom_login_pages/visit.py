@@ -155,15 +155,15 @@ class Visit:
 
     def captcha(self) -> PagePart | None:
         """Return a captcha for a form, or ``None`` if the client has requested too many."""
-        return self._host.forms.captcha()
+        return self._host.pages.forms.captcha()
 
     def captcha_answer(self) -> Mapping[str, str] | None:
         """Return the answer to the captcha of the form, if it has one."""
-        return self._host.forms.captcha_answer(self.form)
+        return self._host.pages.forms.captcha_answer(self.form)
 
     def factor_views(self) -> Sequence[FactorView]:
         """Return the enabled second factors."""
-        return self._host.forms.factors()
+        return self._host.pages.forms.factors()
 
     def factor_view(self, kind: str) -> FactorView | None:
         """Return an enabled second factor by its kind."""
@@ -173,7 +173,7 @@ class Visit:
         self, kind: str, part: FactorPartName, shown: Mapping[str, Any], **values: Any
     ) -> PagePart | None:
         """Return a part of the form of a second factor."""
-        return self._host.forms.factor(
+        return self._host.pages.forms.factor(
             kind,
             part,
             shown,
@@ -196,11 +196,11 @@ class Visit:
 
     def menu_items(self) -> Sequence[PageLink]:
         """Return the menu of the user who is logged in."""
-        return self._host.menu_items()
+        return self._host.pages.menu_items()
 
     def login_links(self) -> Sequence[PageLink]:
         """Return the buttons that plugins add to the login page."""
-        return self._host.login_links()
+        return self._host.pages.login_links()
 
     def rest(
         self,
@@ -272,7 +272,7 @@ class Visit:
             form_targets: URLs of other servers that the forms of the page may lead to.
         """
         is_away = status == HTTPStatus.BAD_REQUEST and self._retry_after is not None
-        page = self._host.page(
+        page = self._host.pages.render(
             template,
             status=HTTPStatus.SERVICE_UNAVAILABLE if is_away else status,
             policy=self._policy(form_targets),

@@ -69,8 +69,8 @@ def add_user_routes(routes: Blueprint, host: HostAPI) -> None:
         Administrators of the server may list other users' passkeys. Public keys are not included.
         """
         passkeys = factors.list(user_id, _PASSKEY)
-        page = host.list_page(passkeys, query, lambda item: (item.created_at, item.id))
-        return host.collection(page, query)
+        page = host.lists.page(passkeys, query, lambda item: (item.created_at, item.id))
+        return host.lists.collection(page, query)
 
     @routes.operation(
         "GET",

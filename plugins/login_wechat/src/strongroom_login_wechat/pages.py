@@ -43,7 +43,7 @@ class Pages:
 
     def _page(self, template: str, *, framed: str, **values: Any) -> Response:
         embedders = " ".join(("'self'", *self._login.options.embedders))
-        response: Response = self._host.page(
+        response: Response = self._host.pages.render(
             template, policy={"frame-src": framed, "frame-ancestors": embedders}, **values
         )
         return response

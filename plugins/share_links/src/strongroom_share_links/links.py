@@ -228,7 +228,8 @@ class Links:
 
     def _caller(self) -> str:
         # Not host.users.me(), for which an access key needs a scope of its own. Routes require a user.
-        return self._host.user_id() or ""
+        caller = self._host.caller
+        return caller.user_id if caller else ""
 
     def _tenure(self, link: Link) -> Tenure | None:
         """Return how long the caller answers for a share; ``None`` for others than maker and admins."""
@@ -238,7 +239,8 @@ class Links:
             return self._host.files.tenure(link.tenant_id, link.file_id)
         except ApiError:
             # The file is gone, or out of reach. The share is closed, so it can be changed without harm.
-            return Tenure(None, self._host.key_id())
+            caller = self._host.caller
+            return Tenure(None, caller.key_id if caller else None)
 
     def _is_trusted(self, link: Link) -> bool:
         """Return whether the caller is the maker of a share, or administers its tenant."""
@@ -336,7 +338,7 @@ class Links:
         def key(item: SharedLink) -> tuple[int, str]:
             return item.link.created_at, item.link.id
 
-        return self._host.list_page(shared, query, key, descending=True)
+        return self._host.lists.page(shared, query, key, descending=True)
 
     def _by_state(self, condition: Any, query: Json) -> ResultPage[SharedLink]:
         results = [

@@ -89,7 +89,7 @@ def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         the server's configuration sets.
         """
         page = shares.links.of_file(tenant_id, file_id, query)
-        return host.collection(page.map(partial(_share, host)), query)
+        return host.lists.collection(page.map(partial(_share, host)), query)
 
     @routes.operation(
         "GET",
@@ -105,7 +105,7 @@ def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         `stale=true` lists those that cannot be opened, among the newest 1,000.
         """
         page = shares.links.of_tenant(tenant_id, query)
-        return host.collection(page.map(partial(_share, host)), query)
+        return host.lists.collection(page.map(partial(_share, host)), query)
 
 
 def _add_one(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
@@ -179,7 +179,7 @@ def _add_others(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         time that the server's configuration sets.
         """
         link = shares.links.get(tenant_id, share_id).link
-        return host.collection(shares.openings.page(link, query), query)
+        return host.lists.collection(shares.openings.page(link, query), query)
 
     @routes.operation(
         "GET",
@@ -193,7 +193,7 @@ def _add_others(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
 
         Shares with a password are listed without their label and name.
         """
-        return host.collection(shares.links.with_me(query).map(partial(_with_me, host)), query)
+        return host.lists.collection(shares.links.with_me(query).map(partial(_with_me, host)), query)
 
 
 def _add_policy(routes: Blueprint, shares: Shares) -> None:

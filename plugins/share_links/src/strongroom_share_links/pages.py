@@ -118,7 +118,7 @@ class SharePages:
         """Check the password, and return to the page with the cookie of the proof."""
         visit = self._shares.visits.open(secret, needs_proof=False)
         try:
-            captcha = self._host.forms.captcha_answer(form)
+            captcha = self._host.pages.forms.captcha_answer(form)
             proof = self._shares.proofs.issue(visit.link, form.get("password", ""), captcha)
         except ApiError as error:
             if error.code not in _PASSWORD_FAULTS:
@@ -145,7 +145,7 @@ class SharePages:
         self, visit: Visit, *, status: int, fault: str | None = None, captcha: PagePart | None = None
     ) -> Any:
         """Return the form for the password; it contains nothing else of the share."""
-        return self._host.page(
+        return self._host.pages.render(
             "password.html",
             status=status,
             policy=_PASSWORD_POLICY,
@@ -159,7 +159,7 @@ class SharePages:
         """Return the form after a fault, with a captcha if one is required."""
         fault, captcha = _TEXTS.get(error.code, "failed"), None
         if error.code in _CAPTCHA_FAULTS:
-            captcha = self._host.forms.captcha()
+            captcha = self._host.pages.forms.captcha()
             fault = fault if captcha else "too_many"
         return self.password(visit, status=error.status, fault=fault, captcha=captcha)
 
@@ -170,7 +170,7 @@ class SharePages:
         text = _TEXTS.get(error.code, "unavailable" if error.status in (403, 404) else "failed")
         needs_login = error.code == LOGIN_REQUIRED.code
         login_path = self._host.browser.login_path(self._resumed(secret)) if needs_login else None
-        return self._host.page(
+        return self._host.pages.render(
             "closed.html",
             status=UNAVAILABLE.status if text == "unavailable" else error.status,
             policy=_POLICY,
@@ -228,7 +228,7 @@ class SharePages:
         if not names and not fault:
             self._shares.openings.opened(visit.link)
         page = query.get("page", 1)
-        return self._host.page(
+        return self._host.pages.render(
             "share.html",
             status=status,
             policy=_POLICY,

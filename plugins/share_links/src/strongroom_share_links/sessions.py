@@ -24,9 +24,10 @@ class Sessions:
         Raises:
             ApiError: ``error.form-refused``: a page of another site has sent the form.
         """
-        user_id = self._host.user_id()
-        if user_id is not None or (session := self._session()) is None:
-            return user_id
+        if (caller := self._host.caller) is not None:
+            return caller.user_id
+        if (session := self._session()) is None:
+            return None
         if request.method not in _SAFE_METHODS:
             self._host.browser.require_csrf()
         return session.user_id

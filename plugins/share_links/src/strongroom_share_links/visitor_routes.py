@@ -179,12 +179,12 @@ def _add_lists(routes: Blueprint, host: HostAPI, shares: Shares) -> None:
         tenant_id = visit.link.tenant_id
         with shares.visits.acting(visit):
             if not visit.file.is_folder and folder_id == visit.file.id:
-                listed = host.list_page([visit.file], query, lambda file: (file.id,))
+                listed = host.lists.page([visit.file], query, lambda file: (file.id,))
             else:
                 listed = host.files.list(
                     tenant_id, folder_id, folders_first=query["foldersFirst"], query=query
                 )
-        return host.collection(listed.map(_shown), query)
+        return host.lists.collection(listed.map(_shown), query)
 
     @routes.operation(
         "GET",

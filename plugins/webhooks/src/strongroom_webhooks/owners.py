@@ -22,7 +22,7 @@ class Owners:
 
     def administer(self, endpoint: Endpoint) -> bool:
         """Return whether the owner of an endpoint administers its tenant, or the server."""
-        return self._host.administers(endpoint.owner_id, endpoint.tenant_id)
+        return self._host.users.administers(endpoint.owner_id, endpoint.tenant_id)
 
     def record_stop(self, endpoint: Endpoint) -> None:
         """Record that an endpoint was disabled because of its owner."""

@@ -85,7 +85,7 @@ def list_webhook_endpoints(query: Json) -> Any:
     For administrators of the tenant, and of the server. Secrets are not included.
     """
     page = get_service(Webhooks).endpoints.list(query)
-    return current_host().collection(page, query)
+    return current_host().lists.collection(page, query)
 
 
 @routes.operation("GET", _ONE, access=Access.USER, returns=EndpointSchema, errors=(UNKNOWN,))
@@ -215,7 +215,7 @@ def list_webhook_deliveries(endpoint_id: str, query: Json) -> Any:
     deleted after a time that the server's configuration sets.
     """
     page = get_service(Webhooks).endpoints.deliveries(endpoint_id, query)
-    return current_host().collection(page, query)
+    return current_host().lists.collection(page, query)
 
 
 @routes.operation(

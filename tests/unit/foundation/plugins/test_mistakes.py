@@ -381,11 +381,11 @@ def get_thing(key):
 
 @hookimpl
 def register_blueprints(host):
-    return [make_routes(host.plugin, f"/things/<{host.plugin}>", lambda **_: {})]
+    return [make_routes(NAME, f"/things/<{NAME}>", lambda **_: {})]
     """
     )
     for name in ("acme", "bolt"):
-        site.write(code, name)
+        site.write(f"NAME = {name!r}\n{code}", name)
     expected = (
         'plugin "bolt" (FOLDER/bolt.py): GET /things/<bolt> is also a route of plugin "acme" '
         "(FOLDER/acme.py); choose another path"

@@ -33,7 +33,7 @@ def register_options():
 def register_commands(host):
     @click.command("acme")
     def acme():
-        click.echo(f"{host.plugin} {host.options.days} {host.options.free}")
+        click.echo(f"acme {host.options.days} {host.options.free}")
     return [acme]
 '''
 WITHOUT = 'API_VERSION = "1.2"\n'

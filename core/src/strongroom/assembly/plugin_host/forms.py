@@ -149,7 +149,7 @@ def _missing(factor: SecondFactor[Any]) -> str | None:
 
 @dataclass(eq=False, repr=False)
 class HostForms(FormsAPI):
-    """Implements ``host.forms``.
+    """Implements ``host.pages.forms``.
 
     Args:
         forms: returns the forms of all plugins.

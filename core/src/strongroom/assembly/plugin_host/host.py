@@ -11,12 +11,12 @@ from flask import Response
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.assembly.plugin_host.acting import ActingUser
-from strongroom.assembly.plugin_host.caller import result_page
 from strongroom.assembly.plugin_host.files import HostFiles
-from strongroom.assembly.plugin_host.forms import HostForms
 from strongroom.assembly.plugin_host.host_browser import HostBrowser
 from strongroom.assembly.plugin_host.host_factors import HostFactors
+from strongroom.assembly.plugin_host.host_pages import HostPages
 from strongroom.assembly.plugin_host.limits import HostLimits
+from strongroom.assembly.plugin_host.lists import HostLists
 from strongroom.assembly.plugin_host.logins import HostLogins
 from strongroom.assembly.plugin_host.secrets import HostSecrets
 from strongroom.assembly.plugin_host.state import (
@@ -30,25 +30,21 @@ from strongroom.assembly.plugin_host.uploads import HostUploads
 from strongroom.assembly.plugin_host.users import HostUsers
 from strongroom.clock import Clock
 from strongroom.content.scanning.scanners import Scanners
-from strongroom.content.tenants.service import TenantService
 from strongroom.foundation.caller import ANY_TENANT
 from strongroom.foundation.config import Settings
-from strongroom.foundation.database.paging import Page, page_of
 from strongroom.identity.sessions.factor_verification import SecondFactors
 from strongroom.identity.sessions.login_methods import LoginMethods
 from strongroom.identity.users.contacts import Notices
 from strongroom.identity.users.plugin_values import PluginValues
-from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.plugin_api.authentication import CallerInfo, Scope
 from strongroom.plugin_api.events import Event, EventLog, EventType
 from strongroom.plugin_api.files import Delegation
-from strongroom.plugin_api.forms import FormsAPI
 from strongroom.plugin_api.host import ExtensionT, HostAPI
 from strongroom.plugin_api.leases import LeasesAPI
 from strongroom.plugin_api.limits import LimitsAPI
 from strongroom.plugin_api.logins import LoginsAPI
-from strongroom.plugin_api.pages import PageLink
-from strongroom.plugin_api.paging import ResultPage
+from strongroom.plugin_api.paging import ListsAPI
+from strongroom.plugin_api.rendering import PagesAPI
 from strongroom.plugin_api.schemas import (
     BoundCredentialSchema,
     CredentialsSchema,
@@ -62,17 +58,9 @@ from strongroom.plugin_api.secrets import SecretsAPI
 from strongroom.plugin_api.server import ServerAPI
 from strongroom.plugin_api.state import PluginDatabase, UserStore, ValueStore
 from strongroom.plugin_api.web import ApiError, Blueprint, HostErrors, RestResponse
-from strongroom.web.http.access import Access, authenticate, current_identity, optional_identity
-from strongroom.web.http.cursors import refused_cursor
+from strongroom.web.http.access import Access, authenticate, current_identity
 from strongroom.web.http.errors import error_response
-from strongroom.web.http.internal_requests import has_operation, send_request
-from strongroom.web.http.paging import envelope, paging
-from strongroom.web.http.request import (
-    client,
-    current_request_id,
-)
-from strongroom.web.pages.html import Pages
-from strongroom.web.pages.languages import page_languages
+from strongroom.web.http.internal_requests import send_request
 
 if TYPE_CHECKING:
     from strongroom.assembly.plugin_host.hosts import PluginHosts
@@ -121,10 +109,6 @@ class PluginHost(HostAPI):
         self._user = ActingUser(plugin, services)
 
     @property
-    def plugin(self) -> str:
-        return self._plugin
-
-    @property
     def options(self) -> Any:
         return self._options
 
@@ -134,7 +118,7 @@ class PluginHost(HostAPI):
 
     @cached_property
     def database(self) -> PluginDatabase:
-        return HostDatabase(self.plugin, lambda: self._services().database)
+        return HostDatabase(self._plugin, lambda: self._services().database)
 
     @cached_property
     def files(self) -> HostFiles:
@@ -155,25 +139,17 @@ class PluginHost(HostAPI):
 
         return HostServer(self._user)
 
-    def administers(self, user_id: str, tenant_id: str | None) -> bool:
-        return self._services().get(TenantService).administers(user_id, tenant_id)
-
     @cached_property
     def factors(self) -> HostFactors:
         return HostFactors()
 
     @cached_property
-    def browser(self) -> HostBrowser:
-        return HostBrowser(self._plugin, self._public_url, lambda: self._registered.offered_login_pages)
+    def pages(self) -> PagesAPI:
+        return HostPages(self._plugin, self._base_path, self._services, self._registered)
 
     @cached_property
-    def forms(self) -> FormsAPI:
-        return HostForms(
-            lambda: self._registered.forms,
-            lambda: self._services().get(SecondFactors).methods,
-            lambda: self._services().get(CaptchaService).provider,
-            self._base_path,
-        )
+    def browser(self) -> HostBrowser:
+        return HostBrowser(self._plugin, self._public_url, lambda: self._registered.offered_login_pages)
 
     @cached_property
     def uploads(self) -> HostUploads:
@@ -203,6 +179,10 @@ class PluginHost(HostAPI):
     @cached_property
     def limits(self) -> LimitsAPI:
         return HostLimits(self._plugin, self._services)
+
+    @cached_property
+    def lists(self) -> ListsAPI:
+        return HostLists()
 
     @cached_property
     def secrets(self) -> SecretsAPI:
@@ -244,23 +224,6 @@ class PluginHost(HostAPI):
     def collection_schema(self, item: type[Any]) -> type[Any]:
         return collection_of(cast("Hashable", item))
 
-    def list_page(
-        self,
-        records: Sequence[T],
-        query: Mapping[str, Any],
-        key: Callable[[T], tuple[Any, ...]],
-        *,
-        descending: bool = False,
-    ) -> ResultPage[T]:
-        page = page_of(records, paging(query), key, descending=descending)
-        return result_page(page)
-
-    def collection(self, page: ResultPage[Any], query: Mapping[str, Any]) -> Any:
-        requested = paging(query)
-        if requested.after is not None and not page.is_by_cursor:
-            raise refused_cursor()
-        return envelope(Page(list(page.items), page.total, requested, page.following))
-
     def extension(self, kind: type[ExtensionT]) -> ExtensionT | None:
         return next((item for item in self._enabled_extensions() if isinstance(item, kind)), None)
 
@@ -283,40 +246,6 @@ class PluginHost(HostAPI):
         authenticate(Access.USER, scope=needed, admits=admits, tenant_id=ANY_TENANT, token=token)
         return current_identity().user_id
 
-    def page(
-        self,
-        template: str,
-        *,
-        status: int = 200,
-        policy: Mapping[str, str] | None = None,
-        language: str | None = None,
-        **values: Any,
-    ) -> Response:
-        return self._pages.render(
-            template,
-            status=status,
-            policy=policy,
-            language=language,
-            **{"static": self.static_path, **values},
-        )
-
-    def static_path(self, name: str) -> str:
-        return self._registered.page_parts.static_path(self._plugin, name)
-
-    def login_links(self) -> Sequence[PageLink]:
-        user_agent = client().user_agent if current_request_id() else None
-        return self._registered.page_parts.links(self._page_languages(), user_agent)
-
-    def menu_items(self) -> Sequence[PageLink]:
-        identity = optional_identity()
-        is_administrator = identity is not None and identity.is_admin
-        return self._registered.page_parts.menu(
-            self._page_languages(), is_administrator=is_administrator
-        )
-
-    def _page_languages(self) -> Sequence[str]:
-        return () if current_request_id() is None else page_languages()
-
     def rest(
         self,
         method: str,
@@ -329,34 +258,12 @@ class PluginHost(HostAPI):
     ) -> RestResponse:
         return send_request(self._base_path, method, path, body, token, headers or {}, stream=stream)
 
-    def has_route(self, method: str, path: str) -> bool:
-        return has_operation(method, self._base_path + path)
-
-    @cached_property
-    def _pages(self) -> Pages:
-        plugins = self._services().selection.plugins.plugins
-        module = next(plugin.module for plugin in plugins if plugin.name == self._plugin)
-        # The package of the plugin's module, or the module itself if it is a package.
-        return Pages(module.__package__ or module.__name__, self._plugin)
-
     def error_response(self, error: ApiError) -> Response:
         return error_response(error)
 
     @property
     def caller(self) -> CallerInfo | None:
         return self._user.info()
-
-    def user_id(self) -> str | None:
-        if current_request_id() is None:
-            return self._user.id
-        identity = optional_identity()
-        return identity.user_id if identity else None
-
-    def key_id(self) -> str | None:
-        if current_request_id() is None:
-            return None
-        identity = optional_identity()
-        return identity.key.key_id if identity and identity.key else None
 
 
 @dataclass(slots=True, eq=False, repr=False)

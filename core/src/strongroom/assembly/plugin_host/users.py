@@ -5,6 +5,7 @@ from typing import Any
 
 from strongroom.assembly.plugin_host.caller import AsCaller, changed, paging_of
 from strongroom.clock import iso_format
+from strongroom.content.tenants.service import TenantService
 from strongroom.extensions.user_management.creation import UserCreation
 from strongroom.extensions.user_management.schemas import (
     ManagedUserSchema,
@@ -133,6 +134,9 @@ class HostUsers(AsCaller, api.UsersAPI):
         # Users who delete themselves need a proof, which a plugin does not have.
         deletion = self._get(AccountDeletion)
         deletion.delete(caller, user_id, Proof(), BODY_FIELDS, self._origin())
+
+    def administers(self, user_id: str, tenant_id: str | None) -> bool:
+        return self._get(TenantService).administers(user_id, tenant_id)
 
     def _administrator(self, rule: OperationRule, *ids: str) -> Identity:
         """Return the caller of an operation whose route admits administrators only.

@@ -204,7 +204,7 @@ def register_menu_items(host: HostAPI) -> Iterable[MenuItem]:  # type: ignore[em
 def register_static_files() -> Iterable[StaticFiles]:  # type: ignore[empty-body]
     """Return the folder with scripts, styles and pictures of the plugin's pages (API 1.2).
 
-    ``host.static_path`` and ``{{ static("NAME") }}`` in templates give the path of a file, which
+    ``{{ static("NAME") }}`` in templates gives the path of a file, which
     browsers may cache for a year. The suffix decides the type; there is no list of the files.
     """
 

@@ -62,7 +62,7 @@ def links_of_node(visit: Visit, node: Mapping[str, Any], *, is_refused: bool) ->
         is_refused: whether the form of a new link was refused, so that it keeps its input.
     """
     path = f"{node_path(node['tenantId'], node['id'])}/shares"
-    if not visit.host.has_route("GET", path):
+    if not visit.host.pages.has_route("GET", path):
         return {"shares": None}
     policy = visit.read(f"{tenant_path(node['tenantId'])}/share-policy")
     return {

@@ -95,6 +95,6 @@ def sections_of(visit: Visit, role: str | None) -> Mapping[str, str]:
         **(ADMINISTRATOR_SECTIONS if is_administrator else {}),
     }
     missing = {
-        path for path, route in ROUTES_OF_PLUGINS.items() if not visit.host.has_route("GET", route)
+        path for path, route in ROUTES_OF_PLUGINS.items() if not visit.host.pages.has_route("GET", route)
     }
     return {path: key for path, key in sections.items() if path not in missing}

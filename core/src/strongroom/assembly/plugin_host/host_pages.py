@@ -1,0 +1,91 @@
+"""Implements ``host.pages``."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from strongroom.assembly.plugin_host.forms import HostForms
+from strongroom.identity.sessions.factor_verification import SecondFactors
+from strongroom.identity.verification.captchas import CaptchaService
+from strongroom.plugin_api.forms import FormsAPI
+from strongroom.plugin_api.pages import PageLink
+from strongroom.plugin_api.rendering import PagesAPI
+from strongroom.web.http.access import optional_identity
+from strongroom.web.http.internal_requests import has_operation
+from strongroom.web.http.request import client, current_request_id
+from strongroom.web.pages.html import Pages
+from strongroom.web.pages.languages import page_languages
+
+if TYPE_CHECKING:
+    from strongroom.assembly.plugin_host.hosts import PluginHosts
+    from strongroom.assembly.services import Services
+
+
+@dataclass(eq=False, repr=False)
+class HostPages(PagesAPI):
+    """Implements ``host.pages``.
+
+    Args:
+        plugin: the plugin, whose templates and files it uses.
+        services: returns the services of the process.
+        hosts: what all plugins have registered for pages.
+    """
+
+    _plugin: str
+    _base_path: str
+    _services: Callable[[], "Services"]
+    _registered: "PluginHosts"
+
+    def render(
+        self,
+        template: str,
+        *,
+        status: int = 200,
+        policy: Mapping[str, str] | None = None,
+        language: str | None = None,
+        **values: Any,
+    ) -> Any:
+        return self._pages.render(
+            template,
+            status=status,
+            policy=policy,
+            language=language,
+            **{"static": self._static_path, **values},
+        )
+
+    def login_links(self) -> Sequence[PageLink]:
+        user_agent = client().user_agent if current_request_id() else None
+        return self._registered.page_parts.links(self._page_languages(), user_agent)
+
+    def menu_items(self) -> Sequence[PageLink]:
+        identity = optional_identity()
+        is_administrator = identity is not None and identity.is_admin
+        return self._registered.page_parts.menu(
+            self._page_languages(), is_administrator=is_administrator
+        )
+
+    def has_route(self, method: str, path: str) -> bool:
+        return has_operation(method, self._base_path + path)
+
+    @cached_property
+    def forms(self) -> FormsAPI:
+        return HostForms(
+            lambda: self._registered.forms,
+            lambda: self._services().get(SecondFactors).methods,
+            lambda: self._services().get(CaptchaService).provider,
+            self._base_path,
+        )
+
+    def _page_languages(self) -> Sequence[str]:
+        return () if current_request_id() is None else page_languages()
+
+    @cached_property
+    def _pages(self) -> Pages:
+        plugins = self._services().selection.plugins.plugins
+        module = next(plugin.module for plugin in plugins if plugin.name == self._plugin)
+        # The package of the plugin's module, or the module itself if it is a package.
+        return Pages(module.__package__ or module.__name__, self._plugin)
+
+    def _static_path(self, name: str) -> str:
+        return self._registered.page_parts.static_path(self._plugin, name)

@@ -1,0 +1,78 @@
+"""HTML pages of plugins: ``host.pages``.
+
+A page is a template of the plugin's package, in the design of the server's own pages::
+
+    return host.pages.render("report.html", rows=rows)
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from strongroom.plugin_api.forms import FormsAPI
+from strongroom.plugin_api.pages import PageLink
+
+
+class PagesAPI(ABC):
+    """Renders pages, and lists what other plugins add to them."""
+
+    @abstractmethod
+    def render(
+        self,
+        template: str,
+        *,
+        status: int = 200,
+        policy: Mapping[str, str] | None = None,
+        language: str | None = None,
+        **values: Any,
+    ) -> Any:
+        """Return the Flask response with an HTML page of the plugin, in the browser's language.
+
+        The package of the plugin has the folders ``templates``, with Jinja2 templates, and ``messages``,
+        with a TOML file of texts per language, such as ``zh.toml``, or several such as
+        ``errors.zh.toml``. ``{{ text("key", name=name) }}`` is
+        a text of the page's language, with ``{name}`` replaced. ``{% extends "strongroom/page.html"
+        %}`` gives a page the design of the server's own, with the brand and a switch of languages; its
+        blocks are ``title``, ``style``, ``main`` and ``script``. ``strongroom/parts.html`` has macros
+        for fields, alerts and captchas. The Content-Security-Policy admits only scripts and styles with
+        ``nonce="{{ nonce }}"``, and styles, pictures and fonts of the server.
+
+        Args:
+            template: the file name of the template.
+            status: the status code.
+            policy: directives that replace those of the strict policy, such as
+                ``{"form-action": "'self'"}``.
+            language: the language of the page, such as ``zh``; ``None``: the one that the user has
+                chosen in the pages, or else the browser's.
+            values: the other variables of the template, which also has ``static``, a function that
+                returns the path of a static file of the plugin. A :class:`PagePart` among them, or in a
+                list, adds its script and its sources of the policy to the page.
+        """
+
+    @abstractmethod
+    def login_links(self) -> Sequence[PageLink]:
+        """Return the buttons that plugins add to the login page, in its language (API 1.2).
+
+        Some work in other browsers only, see :attr:`PageLink.is_usable`.
+        """
+
+    @abstractmethod
+    def menu_items(self) -> Sequence[PageLink]:
+        """Return the items of the menu that the caller sees, in the page's language (API 1.2)."""
+
+    @abstractmethod
+    def has_route(self, method: str, path: str) -> bool:
+        """Return whether the server has an operation of the REST API, without calling it (API 1.2).
+
+        For pages that offer only what the enabled plugins provide. Routes that answer 501 do not count.
+        Request-bound.
+
+        Args:
+            path: a path without the query and without the base path, such as
+                ``/api/v1/tenants/any/members``; any text stands for a parameter.
+        """
+
+    @property
+    @abstractmethod
+    def forms(self) -> FormsAPI:
+        """The forms of second factors and captchas, for pages (API 1.2)."""
