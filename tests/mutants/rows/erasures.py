@@ -1,4 +1,4 @@
-"""Mutants: erasers and prune steps of plugins."""
+"""Mutants: erasers and prune steps of plugins, and hosts of extensions."""
 
 from typing import Final
 
@@ -89,5 +89,13 @@ ROWS: Final = (
         "if failures:",
         "if False:",
         _PRUNE,
+    ),
+    core(
+        "extensions-attached",
+        "An extension has the host of its plugin before its first use.",
+        "assembly/infrastructure.py::Infrastructure.construct",
+        "self.attach(extension)",
+        "pass",
+        "rest/test_attached_extensions.py::test_each_kind_of_extension_has_the_host_of_its_plugin",
     ),
 )

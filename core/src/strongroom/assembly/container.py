@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import NoReturn
 
 from strongroom.assembly.features import FEATURES, core_events
 from strongroom.assembly.infrastructure import Infrastructure
@@ -127,10 +128,17 @@ def build(
             patient=patient,
             read_only=read_only,
         )
+        assembled: list[Services] = []
         hosts = PluginHosts(
-            base.settings, selection.plugins, selection.options, base.clock, lambda: services
+            base.settings,
+            selection.plugins,
+            selection.options,
+            base.clock,
+            lambda: assembled[0] if assembled else _refuse_early(),
         )
+        base.attach = hosts.attach
         services = assemble(base, features, plugin_parts(hosts))
+        assembled.append(services)
         services.get(ChangeNotices).on_restoring_page(RestoringPage(hosts, base.settings))
         container = Container(
             base,
@@ -143,3 +151,7 @@ def build(
         )
         base.resources = resources.pop_all()
         return container
+
+
+def _refuse_early() -> NoReturn:
+    raise RuntimeError("the server has no services yet; attach() keeps the host, and uses no data")

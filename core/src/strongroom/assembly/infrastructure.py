@@ -22,7 +22,7 @@ from strongroom.foundation.idempotency import IdempotencyKeys
 from strongroom.foundation.jobs.named_leases import NamedLeases
 from strongroom.foundation.limits.backends import LimitBackend, in_database, in_redis
 from strongroom.foundation.limits.service import Counters, RateLimits, hashed_subject
-from strongroom.foundation.plugins.hook_calls import named_if_stuck, owner_of
+from strongroom.foundation.plugins.hook_calls import named_if_stuck, one_line, owner_of
 from strongroom.foundation.plugins.selection import ExtensionSpec, ExtensionT, Selection
 from strongroom.foundation.plugins.shared_values import SharedValues
 from strongroom.foundation.secret_keys import SecretKeys, load_or_create_secret
@@ -72,6 +72,7 @@ class Infrastructure:
             patient: disable the time limit of database statements.
             read_only: write nothing; see :meth:`generated`.
         """
+        self.attach: Callable[[Extension[Any]], None] = lambda _extension: None
         self._patient = patient
         self._read_only = read_only
         self.configuration = configuration
@@ -102,10 +103,10 @@ class Infrastructure:
     def construct(
         self, choice: ExtensionSpec[ExtensionT], path: tuple[str, ...], *services: Any
     ) -> ExtensionT:
-        """Construct an extension and register it for closing at the end of the process.
+        """Construct an extension, attach it, and register it for closing at the end of the process.
 
         Raises:
-            ConfigurationError: the constructor failed.
+            ConfigurationError: the constructor or ``attach`` failed.
         """
         try:
             extension = choice.create(*services)
@@ -120,7 +121,11 @@ class Infrastructure:
         except Exception as error:
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
             self.refuse(path, f"{choice.extension.name} refuses its options: {reason}")
-        self.close_at_end(extension)
+        self._close_at_end(extension)
+        try:
+            self.attach(extension)
+        except Exception as error:
+            self.refuse(path, f"{choice.extension.name} failed in attach: {one_line(error)}")
         return extension
 
     @cached_property
@@ -132,7 +137,7 @@ class Infrastructure:
         """
         return self.construct(self.selection.keys, ("keys",))
 
-    def close_at_end(self, extension: Extension[Any]) -> None:
+    def _close_at_end(self, extension: Extension[Any]) -> None:
         """Close an extension at the end of the process; a failure is logged and does not propagate."""
         self.resources.callback(_close, extension)
 

@@ -110,13 +110,19 @@ def restore_command(context: CommandContext, file: Path, *, keep_sessions: bool,
 
 @contextmanager
 def _local_storages(configuration: Configuration) -> Iterator[dict[str, StorageBackend[Any]]]:
+    from strongroom.assembly.plugin_host.hosts import offline_hosts
+
+    selection = select(configuration)
     storages = {
         name: choice.create()
-        for name, choice in select(configuration).storages.items()
+        for name, choice in selection.storages.items()
         if issubclass(choice.extension, LocalPaths)
         and configuration.settings.storages[name].over is None
     }
+    hosts = offline_hosts(configuration.settings, selection.plugins, selection.options)
     try:
+        for storage in storages.values():
+            hosts.attach(storage)
         yield storages
     finally:
         for storage in storages.values():

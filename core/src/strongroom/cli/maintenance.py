@@ -97,15 +97,14 @@ def _examine_container(container: "Container", recipients: tuple[str, ...]) -> I
 
     yield from assemble_doctor(container, container.jobs).examine()
     senders = {
-        channel: [choice.create() for choice in choices]
+        channel: [
+            container.base.construct(choice, ("messages", choice.extension.name)) for choice in choices
+        ]
         for channel, choices in container.selection.senders.items()
     }
     composer = composer_of(container.base.configuration, container.base.translations)
     for recipient in recipients:
         yield from try_senders(recipient, senders, composer)
-    for made in senders.values():
-        for sender in made:
-            container.base.close_at_end(sender)
 
 
 def _line(finding: CheckResult) -> str:

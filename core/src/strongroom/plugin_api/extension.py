@@ -4,7 +4,10 @@ from abc import ABC
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, dataclass, field
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from strongroom.plugin_api.host import HostAPI
 
 SECRET_ENDINGS: Final = ("token", "secret", "password", "passphrase", "key")
 """How the names of options end that are secret unless their declaration has ``secret=False``."""
@@ -33,6 +36,13 @@ class Extension(ABC, Generic[OptionsT]):
     """A frozen dataclass whose fields are declared with :func:`option`."""
 
     options: OptionsT
+
+    def attach(self, host: "HostAPI") -> None:
+        """Receive the host of the extension's plugin. By default it is not kept. API 2.0.
+
+        Called once per instance, after the constructor and before any other method. Only keep the host
+        here: the data of the server can be used from the first call of another method on.
+        """
 
     def close(self) -> None:
         """Release the resources of the extension.

@@ -71,7 +71,6 @@ def member_jobs(host: HostAPI, kind: type[OAuthLogin[Any]]) -> list[Job]:
     login = host.extension(kind)
     if login is None:
         return []
-    login.attach(host)
     providers = [item for item in login.providers.values() if _can_tell(item)]
     if not providers:
         return []

@@ -68,7 +68,7 @@ class OAuthLogin(LoginMethod[OptionsT]):
         self._host: HostAPI | None = None
 
     def attach(self, host: HostAPI) -> None:
-        """Let providers and tickets use the server's shared values. Called by routes and jobs."""
+        """Keep the server, whose shared values providers and tickets use."""
         self._host = host
 
     @property

@@ -74,7 +74,6 @@ def blueprints(host: HostAPI, kind: type[OAuthLogin[Any]]) -> list[Blueprint]:
     login = host.extension(kind)
     if login is None:
         return []
-    login.attach(host)
     return [Routes(host, login).blueprint]
 
 

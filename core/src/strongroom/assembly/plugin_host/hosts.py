@@ -17,7 +17,7 @@ from strongroom.foundation.plugins.hook_calls import is_code_of
 from strongroom.foundation.plugins.manager import PluginManager
 from strongroom.foundation.plugins.plugin import Plugin, PluginError
 from strongroom.foundation.plugins.plugin_validation import hooks_with_host
-from strongroom.plugin_api import NoOptions
+from strongroom.plugin_api import Extension, NoOptions
 from strongroom.plugin_api.host import ExtensionT
 from strongroom.plugin_api.pages import LoginPages
 
@@ -100,6 +100,10 @@ class PluginHosts:
     def of(self, plugin: str) -> PluginHost:
         """Return the host of an enabled plugin."""
         return self._hosts[plugin]
+
+    def attach(self, extension: Extension[Any]) -> None:
+        """Give an extension the host of the plugin that has registered it."""
+        extension.attach(self.of(self.plugins.find_owner(type(extension)).name))
 
     def call(self, hook: str) -> Iterator[tuple[Plugin, Any]]:
         """Call a hook of each plugin with its host, and yield the items that each returned.

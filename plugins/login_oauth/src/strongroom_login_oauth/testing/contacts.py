@@ -153,8 +153,6 @@ def opened_platform(
     ) as opened:
         # A platform has the time of this machine.
         opened.clock.advance(int(time.time() * 1000) - opened.clock.now())
-        method: Any = opened.host.extension(first.method)
-        method.attach(opened.host)
         yield opened
 
 
