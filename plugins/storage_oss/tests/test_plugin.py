@@ -13,9 +13,8 @@ from strongroom_storage_oss.backend import OssBackend
 from strongroom_storage_oss.options import OssOptions
 
 
-def test_it_registers_the_backend_and_the_command() -> None:
+def test_it_registers_the_backend() -> None:
     assert plugin.register_storage_backends() == [OssBackend]
-    assert [command.name for command in plugin.register_commands()] == ["oss"]
 
 
 def test_secrets_are_declared_as_such() -> None:

@@ -3,33 +3,34 @@
 # ruff: noqa: ARG002  the signatures are PyFilesystem's
 
 from collections.abc import Collection, Iterator
-from io import BufferedReader, BytesIO, TextIOWrapper
+from functools import partial
+from io import BufferedReader, BytesIO
 from itertools import islice
 from typing import Any, BinaryIO, cast
 
 from fs import errors
 from fs.base import FS
 from fs.info import Info
-from fs.mode import Mode, validate_open_mode
+from fs.mode import Mode
 from fs.path import basename, dirname
 from fs.permissions import Permissions
 from fs.subfs import SubFS
 from fs.tools import copy_file_data
 
+from strongroom.plugin_api.object_files import EditedFile, ObjectReader, TextModes, filesystem_errors
 from strongroom.plugin_api.storage import ObjectNotFound
 from strongroom_storage_oss.client import CHUNK_SIZE, OssClient
 from strongroom_storage_oss.entries import file_info, folder_info, folder_key
 from strongroom_storage_oss.multipart import copy_object
 from strongroom_storage_oss.options import OssOptions
-from strongroom_storage_oss.reading import ObjectReader, filesystem_errors
 from strongroom_storage_oss.signing import UrlSigner
-from strongroom_storage_oss.writing import DiscardableFile, EditedFile, SequentialFile, TextFile
+from strongroom_storage_oss.writing import SequentialFile, load_object, store_object
 
 URL_LIFETIME = 900
 """Lifetime of the URLs of :meth:`OssFS.geturl`, in seconds."""
 
 
-class OssFS(FS):
+class OssFS(TextModes, FS):
     """The objects of a bucket, or of a folder in it, as files.
 
     A folder is a common prefix of keys, or an empty object whose key ends in a slash, which
@@ -99,23 +100,6 @@ class OssFS(FS):
         elif not info.is_dir or not recreate:
             raise errors.DirectoryExists(path)
         return SubFS(self, path)
-
-    def open(
-        self,
-        path: str,
-        mode: str = "r",
-        buffering: int = -1,
-        encoding: str | None = None,
-        errors: str | None = None,
-        newline: str = "",
-        **options: Any,
-    ) -> Any:
-        validate_open_mode(mode)
-        file: Any = self.openbin(path, mode.replace("t", ""), buffering)
-        if "b" in mode:
-            return file
-        wrapper = TextFile if isinstance(file, DiscardableFile) else TextIOWrapper
-        return wrapper(file, encoding=encoding or "utf-8", errors=errors, newline=newline)
 
     def openbin(self, path: str, mode: str = "r", buffering: int = -1, **options: Any) -> BinaryIO:
         how = Mode(mode)
@@ -193,13 +177,16 @@ class OssFS(FS):
 
     def _open_file(self, key: str, how: Mode, info: Info | None) -> object:
         if not how.writing:
-            reader = ObjectReader(self._client, key, info.size if info else 0)
+            reader = ObjectReader(key, info.size if info else 0, partial(self._client.open, key))
             return BufferedReader(reader, CHUNK_SIZE)
         if not how.reading and not how.appending:
             return SequentialFile(self._client, key)
-        load = info is not None and not how.truncate
+        is_new = info is None or how.truncate
         return EditedFile(
-            self._client, key, load=load, append=how.appending, changed=info is None or how.truncate
+            load=None if is_new else partial(load_object, self._client, key),
+            store=partial(store_object, self._client, key),
+            append=how.appending,
+            changed=is_new,
         )
 
     def _find(self, path: str) -> Info | None:

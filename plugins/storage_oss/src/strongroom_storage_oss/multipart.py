@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from io import BytesIO
 from math import ceil
+from types import TracebackType
+from typing import Self
 
 from strongroom.plugin_api.storage import StorageError
 from strongroom_storage_oss.client import OssClient
@@ -68,6 +70,26 @@ class ObjectWriter:
         if self._upload_id is not None:
             with suppress(StorageError):
                 self._client.abort_upload(self._key, self._upload_id)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Finish, or discard the object after an exception."""
+        try:
+            if error is None:
+                self.finish()
+        except BaseException as failure:
+            error = failure
+            raise
+        finally:
+            if error is not None:
+                self.discard()
 
     def _send_part(self) -> None:
         if self._upload_id is None:

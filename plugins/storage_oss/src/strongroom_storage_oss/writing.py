@@ -1,39 +1,11 @@
 """Writable files of the PyFilesystem."""
 
 import io
-import tempfile
-from types import TracebackType
+from typing import IO
 
+from strongroom.plugin_api.object_files import DiscardableFile, filesystem_errors
 from strongroom_storage_oss.client import CHUNK_SIZE, OssClient
 from strongroom_storage_oss.multipart import ObjectWriter
-from strongroom_storage_oss.reading import filesystem_errors
-
-
-class DiscardableFile(io.IOBase):
-    """A file whose content becomes an object when it is closed without an error.
-
-    An exception in its ``with`` block, or garbage collection of the open file, stores nothing.
-    """
-
-    _discarded = False
-
-    def discard(self) -> None:
-        """Make :meth:`close` store nothing, even if more is written."""
-        self._discarded = True
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if error is not None:
-            self.discard()
-        self.close()
-
-    def __del__(self) -> None:
-        self.discard()
-        super().__del__()
 
 
 class SequentialFile(DiscardableFile, io.RawIOBase):
@@ -74,115 +46,36 @@ class SequentialFile(DiscardableFile, io.RawIOBase):
         raise io.UnsupportedOperation("not open for reading")
 
     def write(self, data: bytes) -> int:  # type: ignore[override]
-        if self._discarded:
-            return len(data)
+        if self.closed:
+            raise ValueError("write to closed file")
         with filesystem_errors(self.name):
             return self._writer.write(data)
 
-    def discard(self) -> None:
-        if not self.closed and not self._discarded:
-            self._writer.discard()
-        super().discard()
-
     def close(self) -> None:
-        if self.closed:
-            return
-        try:
-            if not self._discarded:
-                self._finish()
-        finally:
+        if not self.closed:
             super().close()
+            with filesystem_errors(self.name), self._writer:
+                pass
 
-    def _finish(self) -> None:
-        try:
-            with filesystem_errors(self.name):
-                self._writer.finish()
-        except BaseException:
+    def discard(self) -> None:
+        if not self.closed:
+            super().close()
             self._writer.discard()
-            raise
 
     def _require_whole(self, operation: str) -> None:
         if self._writer.has_sent:
             raise io.UnsupportedOperation(f"cannot {operation}: the first part has already been sent")
 
 
-class EditedFile(DiscardableFile, io.BufferedRandom):
-    """A random-access file in a temporary file, which is stored on closing.
-
-    Args:
-        load: whether to start with the object's current content.
-        append: whether every write goes to the end.
-        changed: whether to store it even if nothing is written.
-    """
-
-    def __init__(self, client: OssClient, key: str, *, load: bool, append: bool, changed: bool) -> None:
-        super().__init__(tempfile.TemporaryFile(buffering=0))  # noqa: SIM115  closed with this
-        self._client = client
-        self._key = key
-        self._append = append
-        self._changed = changed
-        if load:
-            self._load()
-
-    def write(self, data: bytes) -> int:  # type: ignore[override]
-        self._changed = True
-        if self._append:
-            self.seek(0, io.SEEK_END)
-        return super().write(data)
-
-    def truncate(self, size: int | None = None) -> int:
-        self._changed = True
-        return super().truncate(size)
-
-    def close(self) -> None:
-        if self.closed:
-            return
-        try:
-            if self._changed and not self._discarded:
-                self._store()
-        finally:
-            super().close()
-
-    def _load(self) -> None:
-        try:
-            with filesystem_errors(self._key), self._client.open(self._key) as chunks:
-                for chunk in chunks:
-                    super().write(chunk)
-        except BaseException:
-            self.discard()
-            self.close()
-            raise
-        if not self._append:
-            self.seek(0)
-
-    def _store(self) -> None:
-        self.seek(0)
-        writer = ObjectWriter(self._client, self._key)
-        try:
-            with filesystem_errors(self._key):
-                while chunk := self.read(CHUNK_SIZE):
-                    writer.write(chunk)
-                writer.finish()
-        except BaseException:
-            writer.discard()
-            raise
+def load_object(client: OssClient, key: str, file: IO[bytes]) -> None:
+    """Write the content of an object into a file."""
+    with filesystem_errors(key), client.open(key) as chunks:
+        for chunk in chunks:
+            file.write(chunk)
 
 
-class TextFile(io.TextIOWrapper):
-    """Text wrapper of a :class:`DiscardableFile`, which it discards in the same cases."""
-
-    buffer: DiscardableFile  # type: ignore[assignment]
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if error is not None:
-            self.buffer.discard()
-        super().__exit__(kind, error, traceback)
-
-    def __del__(self) -> None:
-        self.buffer.discard()
-        super().__del__()
+def store_object(client: OssClient, key: str, file: IO[bytes]) -> None:
+    """Store a file as an object, from its position."""
+    with filesystem_errors(key), ObjectWriter(client, key) as writer:
+        while chunk := file.read(CHUNK_SIZE):
+            writer.write(chunk)

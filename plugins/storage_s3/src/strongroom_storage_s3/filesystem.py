@@ -12,34 +12,30 @@ found. The backend itself needs no folders; see :mod:`strongroom_storage_s3.back
 
 import io
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import AbstractContextManager
 from functools import partial
 from itertools import islice
 from typing import IO, Any
 
 from fs import ResourceType, errors
 from fs.info import Info
-from fs.mode import Mode, validate_open_mode
+from fs.mode import Mode
 from fs.path import basename, dirname
 from fs.subfs import SubFS
 from fs_s3fs import S3FS  # type: ignore[import-untyped]  # it has no types
 
+from strongroom.plugin_api.object_files import EditedFile, ObjectReader, TextModes
 from strongroom.plugin_api.storage import ObjectNotFound
 from strongroom_storage_s3.client import LazyClient
 from strongroom_storage_s3.errors import translated_errors
-from strongroom_storage_s3.object_files import (
-    ObjectEditor,
-    ObjectReader,
-    ObjectWriter,
-    TextWriter,
-    filesystem_errors,
-)
+from strongroom_storage_s3.object_files import ObjectWriter, bucket_errors, open_body
 from strongroom_storage_s3.options import S3Options
 from strongroom_storage_s3.upload import Upload
 
 CHUNK_SIZE = 256 * 1024
 
 
-class StrongroomS3FS(S3FS):  # type: ignore[misc]  # its base has no types
+class StrongroomS3FS(TextModes, S3FS):  # type: ignore[misc]  # its base has no types
     """The configured bucket, below the configured prefix. Thread-safe.
 
     Args:
@@ -73,23 +69,6 @@ class StrongroomS3FS(S3FS):  # type: ignore[misc]  # its base has no types
         super().close()
         if not self._is_shared:
             self._lazy_client.close()
-
-    def open(
-        self,
-        path: str,
-        mode: str = "r",
-        buffering: int = -1,
-        encoding: str | None = None,
-        errors: str | None = None,
-        newline: str = "",
-        **options: Any,
-    ) -> Any:
-        validate_open_mode(mode)
-        file = self.openbin(path, mode.replace("t", ""), buffering, **options)
-        if "b" in mode:
-            return file
-        text = TextWriter if Mode(mode).writing else io.TextIOWrapper
-        return text(file, encoding=encoding or "utf-8", errors=errors, newline=newline)
 
     def openbin(self, path: str, mode: str = "r", buffering: int = -1, **options: Any) -> Any:
         parsed = Mode(mode)
@@ -126,7 +105,7 @@ class StrongroomS3FS(S3FS):  # type: ignore[misc]  # its base has no types
         if not self.isdir(dirname(path)):
             raise errors.ResourceNotFound(path)
         if not self.exists(path):
-            with filesystem_errors(path):
+            with bucket_errors(path):
                 self.client.put_object(Bucket=self._bucket_name, Key=self._path_to_dir_key(path))
         elif not recreate:
             raise errors.DirectoryExists(path)
@@ -193,18 +172,18 @@ class StrongroomS3FS(S3FS):  # type: ignore[misc]  # its base has no types
                 file.write(chunk)
 
     def remove(self, path: str) -> None:
-        with filesystem_errors(path):
+        with bucket_errors(path):
             super().remove(path)
 
     def removedir(self, path: str) -> None:
-        with filesystem_errors(path):
+        with bucket_errors(path):
             super().removedir(path)
 
     def copy(
         self, src_path: str, dst_path: str, overwrite: bool = False, preserve_time: bool = False
     ) -> None:
         # preserve_time is ignored because the store sets the modification time.
-        with filesystem_errors(src_path):
+        with bucket_errors(src_path):
             super().copy(src_path, dst_path, overwrite=overwrite)
 
     def move(
@@ -217,7 +196,7 @@ class StrongroomS3FS(S3FS):  # type: ignore[misc]  # its base has no types
         path = self.validatepath(path)
         if purpose != "download" or path == "/":
             raise errors.NoURL(path, purpose)
-        with filesystem_errors(path):
+        with bucket_errors(path):
             url = self.client.generate_presigned_url(
                 "get_object", self._at(path), ExpiresIn=self._url_lifetime
             )
@@ -236,7 +215,7 @@ class StrongroomS3FS(S3FS):  # type: ignore[misc]  # its base has no types
         )
 
     def _store(self, path: str, file: IO[bytes], chunk_size: int = CHUNK_SIZE) -> None:
-        with filesystem_errors(path), self._upload(path) as upload:
+        with bucket_errors(path), self._upload(path) as upload:
             while chunk := file.read(chunk_size):
                 upload.write(chunk)
 
@@ -244,23 +223,21 @@ class StrongroomS3FS(S3FS):  # type: ignore[misc]  # its base has no types
         info = self.getinfo(path, ["details"])
         if info.is_dir:
             raise errors.FileExpected(path)
-        reader = ObjectReader(path, info.size, partial(self._get_from, path))
+        reader = ObjectReader(path, info.size, partial(self._open_from, path))
         return io.BufferedReader(reader, CHUNK_SIZE)
 
-    def _get_from(self, path: str, position: int) -> Any:
-        return self.client.get_object(**self._at(path), Range=f"bytes={position}-")["Body"]
+    def _open_from(self, path: str, position: int) -> AbstractContextManager[Iterator[bytes]]:
+        request = {**self._at(path), "Range": f"bytes={position}-"}
+        return open_body(self.client, request, CHUNK_SIZE)
 
-    def _editor(self, path: str, mode: Mode) -> ObjectEditor:
-        file = ObjectEditor(partial(self._store, path))
-        try:
-            if not mode.truncate:
-                self.download(path, file)
-        except errors.ResourceNotFound:
-            if not mode.appending:
-                raise
-        if not mode.appending:
-            file.seek(0)
-        return file
+    def _editor(self, path: str, mode: Mode) -> EditedFile:
+        is_new = mode.truncate or (mode.appending and not self.exists(path))
+        return EditedFile(
+            load=None if is_new else partial(self.download, path),
+            store=partial(self._store, path),
+            append=mode.appending,
+            changed=is_new,
+        )
 
     def _require_writable(self, path: str, *, exclusive: bool = False) -> None:
         if not self.isdir(dirname(path)):
@@ -271,7 +248,7 @@ class StrongroomS3FS(S3FS):  # type: ignore[misc]  # its base has no types
             raise errors.FileExists(path)
 
     def _is_folder(self, path: str) -> bool:
-        with filesystem_errors(path):
+        with bucket_errors(path):
             response = self.client.list_objects_v2(
                 Bucket=self._bucket_name, Prefix=self._path_to_dir_key(path), MaxKeys=1
             )
@@ -293,13 +270,13 @@ class StrongroomS3FS(S3FS):  # type: ignore[misc]  # its base has no types
             raise errors.DirectoryExpected(path)
 
     def _next_page(self, path: str, pages: Iterator[Any]) -> Any:
-        with filesystem_errors(path):
+        with bucket_errors(path):
             return next(pages, None)
 
     def _get_object(self, path: str, key: str) -> Mapping[str, Any]:
         """Return the object or the folder of this name, in the form of a listing entry."""
         key = key.rstrip("/")
-        with filesystem_errors(path):
+        with bucket_errors(path):
             try:
                 with translated_errors():
                     response = self.client.head_object(Bucket=self._bucket_name, Key=key)
