@@ -191,7 +191,7 @@ def signed(keys: KeyPair, name: str, content: str) -> str:
 
 
 def plan(vendor: Platform, body: str | bytes) -> None:
-    vendor.planned.plan_answer(GATEWAY, body.encode() if isinstance(body, str) else body)
+    vendor.failures.plan_answer(GATEWAY, body.encode() if isinstance(body, str) else body)
 
 
 GOOD = '{"access_token":"t","open_id":"good"}'

@@ -134,7 +134,7 @@ class TestIdentity:
         self, vendor: Platform, provider: FeishuProvider, data: dict[str, object]
     ) -> None:
         body = json.dumps({"code": 0, "data": data}).encode()
-        vendor.planned.plan_answer(USER_INFO, body)
+        vendor.failures.plan_answer(USER_INFO, body)
         with pytest.raises(ProviderUnavailable):
             provider.identify(answer(code_of(vendor)))
 
@@ -142,7 +142,7 @@ class TestIdentity:
         self, vendor: Platform, provider: FeishuProvider
     ) -> None:
         body = json.dumps({"code": 0, "data": {"tenant_key": None, "union_id": "on_1"}}).encode()
-        vendor.planned.plan_answer(USER_INFO, body)
+        vendor.failures.plan_answer(USER_INFO, body)
         with pytest.raises(ProviderUnavailable):
             provider.identify(answer(code_of(vendor)))
 
@@ -221,7 +221,7 @@ def test_refusals_of_the_token_endpoint(
 ) -> None:
     refusal = TokenRefusal(code)
     body = json.dumps(refusal.members).encode()
-    vendor.planned.plan_answer(V3, body, status=refusal.status)
+    vendor.failures.plan_answer(V3, body, status=refusal.status)
     with pytest.raises(error, match=str(code)) as raised:
         provider.identify(answer("a-code"))
     assert type(raised.value) is error
@@ -235,7 +235,7 @@ def test_the_log_id_of_the_platform_is_in_the_message(
     vendor: Platform, provider: FeishuProvider
 ) -> None:
     body = {**Refusal(99991400).members, "error": {"log_id": "20261124ABC"}}
-    vendor.planned.plan_answer(USER_INFO, json.dumps(body).encode(), status=400)
+    vendor.failures.plan_answer(USER_INFO, json.dumps(body).encode(), status=400)
     with pytest.raises(ProviderUnavailable, match="log id 20261124ABC"):
         provider.identify(answer(code_of(vendor)))
 
@@ -245,7 +245,7 @@ def test_neither_code_nor_secret_is_in_messages_or_logs(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     body = {"code": 20003, "error": "invalid_grant", "error_description": "feishu-secret a-code-1"}
-    vendor.planned.plan_answer(V3, json.dumps(body).encode(), status=400)
+    vendor.failures.plan_answer(V3, json.dumps(body).encode(), status=400)
     with pytest.raises(CodeInvalid) as raised:
         provider.identify(answer("a-code-1"))
     provider.identify(answer(code_of(vendor)))
@@ -342,7 +342,7 @@ class TestMembers:
         self, vendor: Platform, provider: FeishuProvider, body: bytes
     ) -> None:
         provider.is_member(credential(vendor, "wei"))
-        vendor.planned.plan_answer(f"{USERS}/{union_id(vendor, 'lin')}", body)
+        vendor.failures.plan_answer(f"{USERS}/{union_id(vendor, 'lin')}", body)
         with pytest.raises(ProviderError):
             provider.is_member(credential(vendor, "lin"))
 

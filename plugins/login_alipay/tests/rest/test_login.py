@@ -169,7 +169,7 @@ def _other_browser(attempt: Attempt) -> Answer:
 def _answer(body: str | Callable[[KeyPair], str], status: int = 200) -> Act:
     def change(attempt: Attempt) -> None:
         text = body if isinstance(body, str) else body(attempt.vendor.keys)
-        attempt.vendor.planned.plan_answer(GATEWAY, text.encode(), status=status)
+        attempt.vendor.failures.plan_answer(GATEWAY, text.encode(), status=status)
 
     return _after(change)
 

@@ -112,7 +112,7 @@ class Attempt:
 def _used(attempt: Attempt) -> Answer:
     query = attempt.back()
     again = {"code": query["code"], "state": attempt.browser.begin()["state"]}
-    attempt.vendor.planned.plan_answer(V3, json.dumps(TokenRefusal(20065).members).encode(), status=400)
+    attempt.vendor.failures.plan_answer(V3, json.dumps(TokenRefusal(20065).members).encode(), status=400)
     return attempt.send(again)
 
 
@@ -179,7 +179,7 @@ def _disabled(attempt: Attempt) -> Answer:
 def _planned(path: str, body: bytes, status: int = 200) -> Callable[[Attempt], Answer]:
     def act(attempt: Attempt) -> Answer:
         query = attempt.back()
-        attempt.vendor.planned.plan_answer(path, body, status=status)
+        attempt.vendor.failures.plan_answer(path, body, status=status)
         return attempt.send(query)
 
     return act

@@ -49,7 +49,7 @@ class Platform:
         self.keys = keys or KeyPair()
         self.apps: dict[str, PlatformApp] = {}
         self.people: dict[str, Person] = {}
-        self.planned = PlannedAnswers()
+        self.failures = PlannedAnswers()
         self.requests: Counter[str] = Counter()
         self.limit = Limit(REQUESTS_A_SECOND, 1, lambda: Refusal(CALL_LIMITED), self.clock)
         self._lock = threading.Lock()

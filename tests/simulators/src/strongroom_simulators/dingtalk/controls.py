@@ -1,20 +1,19 @@
 """Routes that only the simulator has: they control people, rights, failures and the clock."""
 
-from typing import Any
-
 from flask import Blueprint, abort, jsonify, request
 from flask.typing import ResponseReturnValue
 
 from strongroom_simulators.dingtalk.platform import Platform
+from strongroom_simulators.platform_app import body_of_person, control_routes
 
 
 def controls(platform: Platform) -> Blueprint:
     """Return the routes below ``/simulator``; each expects a JSON body."""
-    routes = Blueprint("controls", __name__, url_prefix="/simulator")
+    routes = control_routes(platform)
 
     @routes.post("/auth-codes")
     def auth_code() -> ResponseReturnValue:
-        body = _body(platform)
+        body = body_of_person(platform.people)
         try:
             return jsonify(code=platform.open_app(body["clientId"], body["person"]))
         except LookupError as error:
@@ -22,7 +21,7 @@ def controls(platform: Platform) -> Blueprint:
 
     @routes.post("/members")
     def members() -> ResponseReturnValue:
-        body = _body(platform)
+        body = body_of_person(platform.people)
         change = platform.join if body["isMember"] else platform.leave
         change(body["corpId"], body["person"])
         return jsonify({})
@@ -39,16 +38,4 @@ def controls(platform: Platform) -> Blueprint:
         platform.failures.plan(body["path"], body["code"], times=body.get("times", 1))
         return jsonify({})
 
-    @routes.post("/clock")
-    def clock() -> ResponseReturnValue:
-        platform.clock.advance(request.get_json()["advance"])
-        return jsonify(now=platform.clock())
-
     return routes
-
-
-def _body(platform: Platform) -> dict[str, Any]:
-    body: dict[str, Any] = request.get_json()
-    if body["person"] not in platform.people:
-        abort(404, "No such person.")
-    return body

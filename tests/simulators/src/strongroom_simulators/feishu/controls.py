@@ -2,23 +2,22 @@
 
 import json
 
-from flask import Blueprint, abort, jsonify, request
+from flask import Blueprint, jsonify, request
 from flask.typing import ResponseReturnValue
 
 from strongroom_simulators.feishu.platform import Platform
 from strongroom_simulators.feishu.refusals import Refusal
 from strongroom_simulators.feishu.registry import Status
+from strongroom_simulators.platform_app import body_of_person, control_routes
 
 
 def controls(platform: Platform) -> Blueprint:
     """Return the routes below ``/simulator``; each expects a JSON body."""
-    routes = Blueprint("controls", __name__, url_prefix="/simulator")
+    routes = control_routes(platform)
 
     @routes.post("/people")
     def change_person() -> ResponseReturnValue:
-        body = request.get_json()
-        if body["person"] not in platform.people:
-            abort(404, "No such person.")
+        body = body_of_person(platform.people)
         platform.leave(body["person"], Status(body["status"]))
         return jsonify({})
 
@@ -27,14 +26,9 @@ def controls(platform: Platform) -> Blueprint:
         body = request.get_json()
         refusal = Refusal(body["code"])
         planned = json.dumps(refusal.members).encode()
-        platform.planned.plan_answer(
+        platform.failures.plan_answer(
             body["path"], planned, status=refusal.status, times=body.get("times", 1)
         )
         return jsonify({})
-
-    @routes.post("/clock")
-    def clock() -> ResponseReturnValue:
-        platform.clock.advance(request.get_json()["advance"])
-        return jsonify(now=platform.clock())
 
     return routes

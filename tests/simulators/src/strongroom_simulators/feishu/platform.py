@@ -42,7 +42,7 @@ class Platform:
         self.user_tokens = UserTokens(self.clock)
         self.app_tokens = AppTokens(self.clock)
         self.limit = Limit(REQUESTS_A_MINUTE, 60, lambda: Refusal(RATE_LIMITED), self.clock)
-        self.planned = PlannedAnswers()
+        self.failures = PlannedAnswers()
         self.requests: Counter[str] = Counter()
 
     def add_app(self, app: PlatformApp) -> None:

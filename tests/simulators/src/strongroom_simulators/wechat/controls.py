@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from flask import Blueprint, abort, jsonify, request
+from flask import Blueprint, jsonify, request
 from flask.typing import ResponseReturnValue
 
+from strongroom_simulators.platform_app import body_of_person, control_routes
 from strongroom_simulators.wechat.platform import Platform
 
 _ResultT = TypeVar("_ResultT")
@@ -13,7 +14,7 @@ _ResultT = TypeVar("_ResultT")
 
 def controls(platform: Platform) -> Blueprint:
     """Return the routes below ``/simulator``; each expects a JSON body."""
-    routes = Blueprint("controls", __name__, url_prefix="/simulator")
+    routes = control_routes(platform)
 
     @routes.post("/login-codes")
     def login_code() -> ResponseReturnValue:
@@ -39,16 +40,9 @@ def controls(platform: Platform) -> Blueprint:
         platform.app(body["appid"]).account = body["account"]
         return jsonify({})
 
-    @routes.post("/clock")
-    def clock() -> ResponseReturnValue:
-        platform.clock.advance(request.get_json()["advance"])
-        return jsonify(now=platform.clock())
-
     return routes
 
 
 def _of_person(platform: Platform, act: Callable[[str, str], _ResultT]) -> _ResultT:
-    body = request.get_json()
-    if body["person"] not in platform.people:
-        abort(404, "No such person.")
+    body = body_of_person(platform.people)
     return act(body["appid"], body["person"])

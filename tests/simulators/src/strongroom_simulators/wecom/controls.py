@@ -1,10 +1,9 @@
 """Routes that only the simulator has: they control people, failures and the clock."""
 
-from typing import Any
-
 from flask import Blueprint, abort, jsonify, request
 from flask.typing import ResponseReturnValue
 
+from strongroom_simulators.platform_app import body_of_person, control_routes
 from strongroom_simulators.wecom.codes import BASE
 from strongroom_simulators.wecom.platform import Platform
 from strongroom_simulators.wecom.registry import Status
@@ -12,17 +11,17 @@ from strongroom_simulators.wecom.registry import Status
 
 def controls(platform: Platform) -> Blueprint:
     """Return the routes below ``/simulator``; each expects a JSON body."""
-    routes = Blueprint("controls", __name__, url_prefix="/simulator")
+    routes = control_routes(platform)
 
     @routes.post("/codes")
     def code() -> ResponseReturnValue:
-        body = _body(platform)
+        body = body_of_person(platform.people)
         app = platform.app(body["corpid"], str(body["agentid"])) or abort(404, "No such app.")
         return jsonify(code=platform.confirm(app, body["person"], body.get("scope", BASE)))
 
     @routes.post("/members")
     def members() -> ResponseReturnValue:
-        body = _body(platform)
+        body = body_of_person(platform.people)
         _change_member(platform, body["person"], body["status"])
         return jsonify({})
 
@@ -37,11 +36,6 @@ def controls(platform: Platform) -> Blueprint:
         platform.failures.plan(body["path"], body["errcode"], times=body.get("times", 1))
         return jsonify({})
 
-    @routes.post("/clock")
-    def clock() -> ResponseReturnValue:
-        platform.clock.advance(request.get_json()["advance"])
-        return jsonify(now=platform.clock())
-
     return routes
 
 
@@ -50,10 +44,3 @@ def _change_member(platform: Platform, person: str, status: str) -> None:
         platform.remove(person)
     else:
         platform.set_status(person, Status[status.upper()])
-
-
-def _body(platform: Platform) -> dict[str, Any]:
-    body: dict[str, Any] = request.get_json()
-    if body["person"] not in platform.people:
-        abort(404, "No such person.")
-    return body

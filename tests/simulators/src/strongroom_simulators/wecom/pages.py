@@ -6,14 +6,13 @@ the browser of WeCom only, which knows the person already; the simulator shows a
 
 import re
 from collections.abc import Mapping
-from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
-import segno
-from flask import Blueprint, render_template, request
+from flask import request
 from flask.typing import ResponseReturnValue
 
+from strongroom_simulators.choice_page import ChoicePage
 from strongroom_simulators.platform_app import redirect_back
 from strongroom_simulators.wecom.codes import BASE, PRIVATE
 from strongroom_simulators.wecom.platform import Platform
@@ -26,53 +25,44 @@ IN_APP_PAGE: Final = "/connect/oauth2/authorize"
 _STATE: Final = re.compile(r"[A-Za-z0-9]{0,128}")
 
 
-def pages(platform: Platform) -> Blueprint:
-    """Return the routes."""
-    routes = Blueprint("pages", __name__)
+class LoginPages(ChoicePage[Platform]):
+    """The pages of WeCom."""
 
-    @routes.before_request
-    def refuse_wrong_parameters() -> ResponseReturnValue | None:
-        if problem := _problem(platform, request.args):
-            return _refused(problem)
-        return None
+    paths = (QR_PAGE, IN_APP_PAGE)
+    template = "login.html"
+    choose = "Choose who confirms."
 
-    @routes.get(QR_PAGE)
-    @routes.get(IN_APP_PAGE)
-    def show() -> ResponseReturnValue:
-        return _page(platform)
+    def find_problem(self, query: Mapping[str, str]) -> str | None:
+        app = self.platform.app(query.get("appid", ""), query.get("agentid"))
+        if app is None:
+            return "There is no app with this appid and agentid."
+        if urlsplit(query.get("redirect_uri", "")).hostname not in app.domains:
+            return f"{UNTRUSTED_DOMAIN}: {MESSAGES[UNTRUSTED_DOMAIN]}"
+        if not _STATE.fullmatch(query.get("state", "")):
+            return "The state must have at most 128 letters and digits."
+        return _problem_of_qr(query) if request.path == QR_PAGE else _problem_in_app(query)
 
-    @routes.post(QR_PAGE)
-    @routes.post(IN_APP_PAGE)
-    def decide() -> ResponseReturnValue:
-        if request.form.get("decision") != "confirm":
-            # A refusal brings the state alone.
-            return redirect_back({})
-        person = platform.people.get(request.form.get("person", ""))
-        if person is None:
-            return _page(platform, problem="Choose who confirms."), HTTPStatus.BAD_REQUEST
-        app = _app(platform)
-        if denial := _denial(app, person):
-            return _refused(denial)
-        return redirect_back({"code": platform.confirm(app, person.id, request.args.get("scope", BASE))})
+    def values(self) -> dict[str, Any]:
+        return {"app": self._app(), "is_chinese": _language() == "zh"}
 
-    return routes
+    def shows_qr_code(self) -> bool:
+        return request.path == QR_PAGE
 
+    def confirm(self, person: str) -> ResponseReturnValue:
+        app, chosen = self._app(), self.platform.people[person]
+        if denial := _denial(app, chosen):
+            return self.refuse_request(denial)
+        code = self.platform.confirm(app, person, request.args.get("scope", BASE))
+        return redirect_back({"code": code})
 
-def _app(platform: Platform) -> PlatformApp:
-    app = platform.app(request.args["appid"], request.args.get("agentid"))
-    assert app is not None  # checked before each request
-    return app
+    def deny(self) -> ResponseReturnValue:
+        """Return the redirect of a refusal, which has the state alone."""
+        return redirect_back({})
 
-
-def _problem(platform: Platform, query: Mapping[str, str]) -> str | None:
-    app = platform.app(query.get("appid", ""), query.get("agentid"))
-    if app is None:
-        return "There is no app with this appid and agentid."
-    if urlsplit(query.get("redirect_uri", "")).hostname not in app.domains:
-        return f"{UNTRUSTED_DOMAIN}: {MESSAGES[UNTRUSTED_DOMAIN]}"
-    if not _STATE.fullmatch(query.get("state", "")):
-        return "The state must have at most 128 letters and digits."
-    return _problem_of_qr(query) if request.path == QR_PAGE else _problem_in_app(query)
+    def _app(self) -> PlatformApp:
+        app: PlatformApp | None = self.platform.app(request.args["appid"], request.args.get("agentid"))
+        assert app is not None  # checked before each request
+        return app
 
 
 def _problem_of_qr(query: Mapping[str, str]) -> str | None:
@@ -103,23 +93,6 @@ def _denial(app: PlatformApp, person: Person) -> str | None:
     if not app.is_member(person):
         return "You are not a member of this corporation."
     return None if app.is_visible_to(person) else "The app is not visible to you."
-
-
-def _refused(problem: str) -> ResponseReturnValue:
-    return render_template("problem.html", problem=problem), HTTPStatus.BAD_REQUEST
-
-
-def _page(platform: Platform, problem: str | None = None) -> str:
-    is_qr = request.path == QR_PAGE
-    return render_template(
-        "login.html",
-        app=_app(platform),
-        people=platform.people.values(),
-        action=request.full_path,
-        problem=problem,
-        is_chinese=_language() == "zh",
-        picture=segno.make(request.url, error="l").svg_data_uri(scale=2) if is_qr else None,
-    )
 
 
 def _language() -> str:
