@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from strongroom.foundation.plugins.hook_calls import one_line
 from strongroom.plugin_api.jobs import JobRun
@@ -14,6 +15,7 @@ class PruneFailed(Exception):
     """Some steps of pruning failed; all others ran. The message names each with its error."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class PruneJob:
     """Runs one step per kind of expiring row. Safe while servers and other prune jobs run.
 
@@ -23,8 +25,7 @@ class PruneJob:
         steps: the steps by the names that operators see.
     """
 
-    def __init__(self, steps: Mapping[str, PruneStep]) -> None:
-        self._steps = steps
+    _steps: Mapping[str, PruneStep]
 
     @property
     def count(self) -> int:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Generic, TypeVar
 
@@ -19,11 +20,11 @@ CORE: Final = "core"
 """What the names of the core's jobs begin with, as a plugin's begin with its name."""
 
 
+@dataclass(eq=False, repr=False)
 class Collected(Generic[T]):
     """Items that the hooks of parts return. The hooks are called when it is first iterated."""
 
-    def __init__(self, collect: Callable[[], Iterable[T]]) -> None:
-        self._collect = collect
+    _collect: Callable[[], Iterable[T]]
 
     def __iter__(self) -> Iterator[T]:
         return iter(self._items)

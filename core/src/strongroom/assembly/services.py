@@ -105,12 +105,12 @@ class Services:
         exports.write_by(self.registry.user_exports)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _BasePart(Part):
     """What the infrastructure adds to a server."""
 
-    def __init__(self, base: Infrastructure, prune: Callable[[JobRun], None]) -> None:
-        self._base = base
-        self._prune = prune
+    _base: Infrastructure
+    _prune: Callable[[JobRun], None]
 
     def register_jobs(self) -> Iterable[Job]:
         return [Job("prune", timedelta(days=1), self._prune)]

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, NoReturn, TypeVar
 
@@ -27,6 +27,7 @@ T = TypeVar("T")
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class PluginPart(Part):
     """A plugin as a part. Each hook checks what the plugin returns.
 
@@ -34,9 +35,8 @@ class PluginPart(Part):
         PluginError: the plugin raised, or returned something that cannot be used.
     """
 
-    def __init__(self, plugin: Plugin, hosts: PluginHosts) -> None:
-        self.plugin: Plugin = plugin
-        self._hosts = hosts
+    plugin: Plugin = field()  # no default, unlike in the base class
+    _hosts: PluginHosts
 
     def register_blueprints(self) -> Iterator[Any]:
         yield from self._call("register_blueprints")
