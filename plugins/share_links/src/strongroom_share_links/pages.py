@@ -83,10 +83,10 @@ _DROP_FAULTS: Final = {
 class SharePages:
     """Renders the pages."""
 
-    def __init__(self, host: HostAPI, shares: Shares) -> None:
+    def __init__(self, host: HostAPI) -> None:
         self._host = host
-        self._shares = shares
-        self._sender = Sender(host, shares)
+        self._shares = host.get_service(Shares)
+        self._sender = host.get_service(Sender)
         self._listing = Listing(host)
 
     def count(self) -> Any:

@@ -14,15 +14,13 @@ from strongroom.plugin_api.pages import StaticFiles
 from strongroom.plugin_api.pruning import PruneStep
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import Blueprint, ErrorKind
+from strongroom_share_links import maker_routes, page_routes, visitor_routes
 from strongroom_share_links.errors import KINDS
 from strongroom_share_links.events import EVENTS
-from strongroom_share_links.maker_routes import make_maker_routes
 from strongroom_share_links.models import metadata
 from strongroom_share_links.options import ShareOptions
-from strongroom_share_links.page_routes import make_pages
-from strongroom_share_links.service import DELETED, RESTORED, shares_of
+from strongroom_share_links.service import DELETED, RESTORED, Shares
 from strongroom_share_links.user_exports import share_exports
-from strongroom_share_links.visitor_routes import make_visitor_routes
 
 API_VERSION = "1.2"
 
@@ -50,27 +48,27 @@ def register_errors() -> Iterable[ErrorKind]:
 @hookimpl
 def register_jobs(host: HostAPI) -> list[Job]:
     # As often as the core deletes expired uploads.
-    return [Job("settle_uploads", timedelta(minutes=10), shares_of(host).settle_uploads)]
+    return [Job("settle_uploads", timedelta(minutes=10), host.get_service(Shares).settle_uploads)]
 
 
 @hookimpl
 def register_prune_steps(host: HostAPI) -> list[PruneStep]:
-    return [PruneStep("shares", shares_of(host).prune)]
+    return [PruneStep("shares", host.get_service(Shares).prune)]
 
 
 @hookimpl
 def register_tenant_erasers(host: HostAPI) -> list[TenantEraser]:
-    return [shares_of(host).erase_tenant]
+    return [host.get_service(Shares).erase_tenant]
 
 
 @hookimpl
 def register_file_erasers(host: HostAPI) -> list[FileEraser]:
-    return [shares_of(host).erase_files]
+    return [host.get_service(Shares).erase_files]
 
 
 @hookimpl
 def register_event_subscribers(host: HostAPI) -> list[EventSubscriber]:
-    shares = shares_of(host)
+    shares = host.get_service(Shares)
     return [
         EventSubscriber("deleted_tenants", (DELETED,), shares.close_tenant),
         EventSubscriber("restored_files", (RESTORED,), shares.close_restored),
@@ -79,7 +77,7 @@ def register_event_subscribers(host: HostAPI) -> list[EventSubscriber]:
 
 @hookimpl
 def register_deactivations(host: HostAPI) -> list[Deactivate]:
-    return [shares_of(host).states.close_of_leaver]
+    return [host.get_service(Shares).states.close_of_leaver]
 
 
 @hookimpl
@@ -94,9 +92,5 @@ def register_static_files() -> list[StaticFiles]:
 
 @hookimpl
 def register_blueprints(host: HostAPI) -> list[Blueprint]:
-    shares = shares_of(host)
-    return [
-        make_maker_routes(host, shares),
-        *make_visitor_routes(host, shares),
-        *make_pages(host, shares),
-    ]
+    pages = [page_routes.routes] if host.options.page else []
+    return [maker_routes.routes, visitor_routes.routes, visitor_routes.uploads, *pages]

@@ -7,6 +7,7 @@ from typing import Any, Final
 from marshmallow import Schema, ValidationError, fields, validate
 
 from strongroom.plugin_api.names import name_fault
+from strongroom.plugin_api.schemas import PagingQuery
 from strongroom.plugin_api.times import iso_format
 from strongroom_share_links.models import Audience, Kind, Layout
 from strongroom_share_links.openings import Opening
@@ -569,6 +570,16 @@ class SharedOrder(Schema):
     )
 
 
+class SharedFilesQuery(PagingQuery, SharedOrder):
+    """A page of files and folders."""
+
+
+class SharesQuery(PagingQuery):
+    """Which shares of a tenant to list."""
+
+    stale = fields.Boolean(load_default=None, metadata={"description": "Whether not active"})
+
+
 class OpeningsFilter(Schema):
     """Which records to list."""
 
@@ -577,6 +588,10 @@ class OpeningsFilter(Schema):
         validate=validate.OneOf([item.value for item in Opening]),
         metadata={"description": "Only this kind of action"},
     )
+
+
+class OpeningsQuery(PagingQuery, OpeningsFilter):
+    """A page of records."""
 
 
 def _loaded(schema: type[Schema]) -> dict[str, Any]:

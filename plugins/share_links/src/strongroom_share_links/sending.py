@@ -36,7 +36,10 @@ class Sender:
     """Sends what visitors download, and counts it before the first byte."""
 
     _host: HostAPI
-    _shares: Shares
+
+    @property
+    def _shares(self) -> Shares:
+        return self._host.get_service(Shares)
 
     def open(self, secret: str, kinds: Collection[Kind]) -> Visit:
         """Return the visit of a download; an exhausted share is open for one that was counted."""

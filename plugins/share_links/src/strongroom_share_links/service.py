@@ -1,7 +1,6 @@
 """Builds what one server needs: policies, links, visits, downloads and drops."""
 
 from typing import Final
-from weakref import WeakKeyDictionary
 
 from sqlalchemy import delete, select
 
@@ -92,11 +91,3 @@ class Shares:
             ours = links.c.tenant_id == tenant_id
             remove(transaction, transaction.scalars(select(links.c.id).where(ours)))
             transaction.execute(delete(policies).where(policies.c.tenant_id == tenant_id))
-
-
-_of_hosts: Final[WeakKeyDictionary[HostAPI, Shares]] = WeakKeyDictionary()
-
-
-def shares_of(host: HostAPI) -> Shares:
-    """Return the parts of one server. Hooks receive the same host, and share them."""
-    return _of_hosts.setdefault(host, Shares(host))

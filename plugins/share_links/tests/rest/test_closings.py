@@ -8,7 +8,7 @@ from tests.support.shares import ALL_KINDS, PLUGINS, Shared, Visitor
 
 from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.foundation.caller import Origin
-from strongroom_share_links.service import DELETED, shares_of
+from strongroom_share_links.service import DELETED, Shares
 
 pytestmark = pytest.mark.config(
     {"plugins": {"enabled": PLUGINS, "share_links": {"kinds": ALL_KINDS}}},
@@ -42,7 +42,7 @@ def deliver(shared: Shared) -> None:
     """Deliver the events of deleted tenants, as the server does in the background."""
     for event in shared.host.events.read("server", 0, 1000):
         if event.type == DELETED:
-            shares_of(shared.host).close_tenant(event)
+            shared.host.get_service(Shares).close_tenant(event)
 
 
 def restore_tenant(shared: Shared) -> None:

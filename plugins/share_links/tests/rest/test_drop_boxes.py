@@ -11,7 +11,7 @@ from tests.support.shares import ALL_KINDS, PLUGINS, PNG, Shared, Visitor
 
 from strongroom.plugin_api.web import ApiError
 from strongroom.testing.clock import HOUR
-from strongroom_share_links.service import shares_of
+from strongroom_share_links.service import Shares
 
 TUS = {"Tus-Resumable": "1.0.0"}
 PATCH = {**TUS, "Content-Type": "application/offset+octet-stream"}
@@ -168,7 +168,7 @@ def test_the_last_file_closes_it(shared: Shared) -> None:
 
 def test_requests_that_began_at_the_same_time_share_the_room(shared: Shared) -> None:
     """Each visit was opened before the first file arrived."""
-    visitor, shares = shared.share(kind="drop", drop={"maxFiles": 2}), shares_of(shared.host)
+    visitor, shares = shared.share(kind="drop", drop={"maxFiles": 2}), shared.host.get_service(Shares)
     headers = {"Content-Disposition": 'attachment; filename="a.txt"'}
 
     def request() -> RequestContext:
@@ -237,7 +237,7 @@ def test_abandoned_uploads_free_their_room(shared: Shared) -> None:
     assert visitor.send("DELETE", f"/uploads/{upload}", headers=TUS).status_code == 204
     assert visitor.get().json["remainingBytes"] == 5
     shared.api.clock.advance(30 * DAY)
-    shares_of(shared.host).settle_uploads(Run())
+    shared.host.get_service(Shares).settle_uploads(Run())
     left = visitor.get().json
     assert (left["remainingFiles"], left["remainingBytes"]) == (2, 10)
     assert error_code(visitor.drop("c.txt", bytes(11))) == "error.share-drop-too-large"

@@ -18,7 +18,7 @@ from strongroom.content.nodes.events import file_events
 from strongroom.testing.clock import HOUR, MINUTE
 from strongroom_share_links import states
 from strongroom_share_links.models import links
-from strongroom_share_links.service import RESTORED, shares_of
+from strongroom_share_links.service import RESTORED, Shares
 
 SCOPES = ["files:read", "files:write", "files:share"]
 END = 30 * MINUTE
@@ -360,7 +360,7 @@ def test_a_restored_share_stays_closed_when_its_events_are_deleted(site: Site) -
     tenant = site.tenant.rpartition("/")[2]
     event = site.host.events.read(tenant, 0, 1000)[-1]
     assert event.type == RESTORED
-    shares_of(site.host).close_restored(event)
+    site.host.get_service(Shares).close_restored(event)
     with site.api.container.database.write() as connection:
         connection.execute(delete(file_events).where(file_events.c.action == RESTORED))
     assert visitor.get("/files").status_code == 404
@@ -370,7 +370,7 @@ def test_shares_of_an_earlier_version_are_checked_from_the_next_pruning_on(site:
     visitor, path = site.share(site.inside), f"{site.tenant}/files/{site.inside}"
     with site.host.database.write() as transaction:
         transaction.execute(update(links).values(checked_sequence=None))
-    shares_of(site.host).states.begin_checks()
+    site.host.get_service(Shares).states.begin_checks()
     assert visitor.get("/files").status_code == 200
     assert site.api.delete(path, by=site.admin).status_code == 200
     assert (
