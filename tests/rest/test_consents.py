@@ -6,13 +6,14 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 from tests.support.api import PASSWORD, Answer, Api, Json, error_code
 from tests.support.config import SMS_LOGIN, Table, lifted, merged
+from tests.support.totp import enrol, meet, use_clock
 
 from strongroom.clock import iso_format
 from strongroom.identity.users.consents import consents
-from strongroom.testing.clock import HOUR, MINUTE
+from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
 NUMBER, EMAIL = "13800138000", "alice@example.com"
 TERMS: Table = {
@@ -22,6 +23,11 @@ TERMS: Table = {
 CONFIG = merged(SMS_LOGIN, lifted(), TERMS)
 
 pytestmark = pytest.mark.config(CONFIG)
+
+
+@pytest.fixture(autouse=True)
+def time_of_the_test(clock: ManualClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_clock(clock, monkeypatch)
 
 
 def rows(api: Api) -> list[tuple[Any, ...]]:
@@ -105,6 +111,19 @@ def test_the_consent_must_follow_soon(api: Api) -> None:
     consent = {"id": log_in(api).json["consent"]["id"], "acceptedTerms": "2026-11"}
     api.clock.advance(15 * MINUTE)
     assert error_code(api.post("/authorizations", {"consent": consent})) == "error.challenge-invalid"
+
+
+@pytest.mark.config(CONFIG, {"plugins": {"enabled": ["storage_local", "login_sms", "factor_totp"]}})
+def test_an_answer_to_a_challenge_registers_no_user(api: Api) -> None:
+    person = api.person(mobile=NUMBER)
+    app = enrol(api, person)
+    challenge = log_in(api).json["challenge"]
+    # Between both steps the number becomes free, so that a login with it would register.
+    with api.container.database.write() as connection:
+        connection.execute(text("DELETE FROM credentials WHERE kind = 'mobile'"))
+    refused = meet(api, challenge, totp=app.next_code())
+    assert (refused.status_code, error_code(refused)) == (401, "error.challenge-invalid")
+    assert rows(api) == []
 
 
 def test_nothing_else_may_come_with_the_consent(api: Api) -> None:

@@ -146,7 +146,7 @@ ROWS: Final = (
     core(
         "throttle-lost",
         "An attempt that outlives its lease learns nothing, because others have taken its place.",
-        "identity/sessions/login.py::LoginService._prove",
+        "identity/sessions/password_attempts.py::PasswordAttempts.require_lease",
         "if ticket is not None and self._throttle.is_lost(ticket):",
         "if False:",
         "rest/test_login.py::test_an_attempt_that_outlives_its_lease_learns_nothing",

@@ -553,7 +553,7 @@ ROWS: Final = (
     core(
         "passkey-unknown-name",
         "An unknown name admits no passkey.",
-        "identity/sessions/login.py::LoginService.challenge",
+        "identity/sessions/login_challenges.py::LoginChallenges.issue",
         'user_id = next(iter(holders.values()), "")',
         "user_id = next(iter(holders.values()), None)",
         "login_passkey/rest/test_passkeys.py::test_a_name_admits_only_the_passkeys_of_its_user",
@@ -562,7 +562,7 @@ ROWS: Final = (
         "passkey-suspended",
         "A suspended user looks like an unknown passkey.",
         "identity/sessions/login.py::LoginService.meet_challenge",
-        "if met is not None and met.is_first and isinstance(error, UserSuspended):",
+        "if login is not None and login.is_factor_alone and isinstance(error, UserSuspended):",
         "if False:",
         "login_passkey/rest/test_passkeys.py"
         "::test_an_unknown_passkey_a_wrong_signature_and_a_suspended_user_look_alike",

@@ -10,7 +10,7 @@ from strongroom.foundation.limits.service import RateLimits
 from strongroom.identity import operations
 from strongroom.identity.accounts.factor_management import FactorService, info_of
 from strongroom.identity.accounts.views import PROOF_HEADERS, proof_of_headers
-from strongroom.identity.sessions.login import LoginService
+from strongroom.identity.sessions.login_challenges import LoginChallenges
 from strongroom.plugin_api.factors import FactorInfo, FactorsAPI, Json, OpenEnrolment, kind_of
 from strongroom.plugin_api.schemas import FactorSchema
 from strongroom.plugin_api.web import PROOF_PARAMETERS, HostErrors
@@ -101,7 +101,7 @@ class HostFactors(FactorsAPI):
 
     def begin_login(self, factor: str) -> OpenEnrolment:
         get_service(RateLimits).check("challenge_per_address")
-        challenge = get_service(LoginService).challenge(None, client())
+        challenge = get_service(LoginChallenges).issue(None, client())
         if kind_of(factor) not in challenge.methods:
             raise core_errors.NotImplementedHere
         return OpenEnrolment(challenge.id, challenge.expires_at, challenge.shown)

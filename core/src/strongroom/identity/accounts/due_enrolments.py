@@ -13,10 +13,11 @@ from sqlalchemy import Connection
 
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database
-from strongroom.foundation.errors import ChallengeInvalid, ValidationFailed
+from strongroom.foundation.errors import ValidationFailed
 from strongroom.identity.accounts.factor_management import BegunEnrolment, FactorService
 from strongroom.identity.sessions.factor_enrolments import FactorEnrolments
-from strongroom.identity.sessions.login import FirstProof, LoginService, NewFactor
+from strongroom.identity.sessions.login import LoginService
+from strongroom.identity.sessions.pending_login import FirstProof, RequiredEnrolment
 from strongroom.identity.sessions.tokens import IssuedTokens
 from strongroom.identity.users.models import FactorRow
 from strongroom.plugin_api.login import Client
@@ -81,7 +82,7 @@ class DueEnrolments:
             UserSuspended: the user is suspended.
         """
         with self._database.read() as connection:
-            user_id, first = self._find(connection, grant, client)
+            user_id, first_proof = self._find(connection, grant, client)
         begun = self._enrolling.prove(user_id, identifier, answer)
         rows: list[FactorRow] = []
 
@@ -89,12 +90,12 @@ class DueEnrolments:
             row = self._enrolling.store(connection, user_id, begun, due=grant)
             rows.append(row)
 
-        issued = self._logins.finish_enrolled(first, NewFactor(user_id, store), client, origin)
+        enrolment = RequiredEnrolment(user_id, store)
+        issued = self._logins.finish_enrolled(first_proof, enrolment, client, origin)
         return EnrolledLogin(issued, rows[-1], begun.enrolment.shown)
 
     def _find(self, connection: Connection, grant: str, client: Client) -> tuple[str, FirstProof]:
         user_id, context = self._enrolments.find_grant(connection, grant)
-        first = FirstProof.of_json(context)
-        if first.device_id != client.device_id:
-            raise ChallengeInvalid
-        return user_id, first
+        first_proof = FirstProof.from_json(context)
+        first_proof.require_device(client)
+        return user_id, first_proof

@@ -11,57 +11,48 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from strongroom.clock import iso_format
-from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database
-from strongroom.foundation.errors import TermsNotAccepted
+from strongroom.foundation.errors import ChallengeInvalid, TermsNotAccepted
 from strongroom.identity.sessions.factor_challenges import (
     DUE_LIFETIME,
     FactorChallenges,
     OpenChallenge,
 )
+from strongroom.identity.sessions.login_conditions import LoginCondition, LoginIncomplete
+from strongroom.identity.sessions.pending_login import FirstProof, LoginTransaction
 from strongroom.identity.users.consents import Consents
-from strongroom.identity.users.resolver import ResolvedUser
 
 _PURPOSE: Final = "consent"
 
 
-class ConsentMissing(Exception):
-    """The login would register a user who has not accepted the terms."""
-
-
 @dataclass(slots=True, eq=False, repr=False)
-class DueConsents:
+class DueConsents(LoginCondition):
     """Requires consents of logins that register."""
 
     _database: Database
     _challenges: FactorChallenges
     _consents: Consents
 
-    def settle(
-        self, connection: Connection, resolved: ResolvedUser, accepted: str | None, origin: Origin
-    ) -> None:
+    def in_transaction(self, transaction: LoginTransaction) -> None:
         """Store the consent of a login, and require one if the login registers its user.
 
         Raises:
-            ConsentMissing: it has none.
+            LoginIncomplete: it has none.
+            ChallengeInvalid: it has none, and a later step of the login: its user is gone.
             TermsNotAccepted: it is for another version.
         """
-        if resolved.is_new and accepted is None and self._consents.terms.is_required:
-            raise ConsentMissing
+        login = transaction.login
+        accepted = login.first_proof.accepted_terms
         if accepted is not None:
             self._consents.require(accepted)
-        self._consents.record(connection, resolved.user.id, accepted, origin)
-
-    def grant(self, context: Mapping[str, Any]) -> TermsNotAccepted:
-        """Keep the context of a login, and return the error with the id by which it continues."""
-        with self._database.write() as connection:
-            challenge = OpenChallenge(None, context, {})
-            identifier, expires_at = self._challenges.open(connection, challenge, _PURPOSE, DUE_LIFETIME)
-        granted = {"id": identifier, "expiresAt": iso_format(expires_at)}
-        return TermsNotAccepted({**granted, **self._consents.terms.json()})
+            self._consents.record(transaction.connection, transaction.user.id, accepted, login.origin)
+        elif transaction.resolved.is_new and self._consents.terms.is_required:
+            if not login.is_first_step:
+                raise ChallengeInvalid
+            raise LoginIncomplete(None, lambda connection: self._grant(connection, login.first_proof))
 
     def redeem(self, identifier: str, accepted: str) -> Mapping[str, Any]:
-        """Use up a grant, and return the context of its login.
+        """Consume a grant, and return the context of its login.
 
         Raises:
             TermsNotAccepted: another version is accepted. The grant stays valid.
@@ -72,3 +63,10 @@ class DueConsents:
             challenge = self._challenges.find(connection, identifier, _PURPOSE)
             self._challenges.spend(connection, identifier, _PURPOSE)
         return challenge.context
+
+    def _grant(self, connection: Connection, first_proof: FirstProof) -> TermsNotAccepted:
+        """Keep the context of a login, and return the error with the id by which it continues."""
+        challenge = OpenChallenge(None, first_proof.json(), {})
+        identifier, expires_at = self._challenges.open(connection, challenge, _PURPOSE, DUE_LIFETIME)
+        granted = {"id": identifier, "expiresAt": iso_format(expires_at)}
+        return TermsNotAccepted({**granted, **self._consents.terms.json()})

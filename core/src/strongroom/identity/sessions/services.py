@@ -9,17 +9,29 @@ from strongroom.foundation.limits.attempts import Attempts
 from strongroom.foundation.limits.turns import Turns
 from strongroom.identity.sessions.browser_sessions import BrowserSessions
 from strongroom.identity.sessions.due_consents import DueConsents
-from strongroom.identity.sessions.due_password_changes import DuePasswordChanges
+from strongroom.identity.sessions.due_factors import DueFactors
+from strongroom.identity.sessions.due_password_changes import DuePasswordChanges, NewPasswords
 from strongroom.identity.sessions.factor_challenges import FactorChallenges
 from strongroom.identity.sessions.factor_enrolments import FactorEnrolments
 from strongroom.identity.sessions.factor_verification import SecondFactors
 from strongroom.identity.sessions.login import LoginService
+from strongroom.identity.sessions.login_challenges import LoginChallenges
+from strongroom.identity.sessions.login_completion import LoginCompletion, LoginUsers
+from strongroom.identity.sessions.login_conditions import (
+    AllowedUser,
+    LoginConditions,
+    RecordedSource,
+    SettledCredentials,
+)
 from strongroom.identity.sessions.login_methods import CoreProofs, LoginMethods
+from strongroom.identity.sessions.login_records import LoginRecords
+from strongroom.identity.sessions.login_sources import LoginSources
 from strongroom.identity.sessions.oauth_states import OAuthStateStore
+from strongroom.identity.sessions.password_attempts import PasswordAttempts
 from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.identity.sessions.signing_keys import KeyFile, KeyRingError, create_key_file
 from strongroom.identity.sessions.store import AuthorizationStore, RefreshTokens
-from strongroom.identity.sessions.throttle import WAIT_SECONDS, WINDOW, LoginThrottle
+from strongroom.identity.sessions.throttle import WAIT_SECONDS, WINDOW, AttemptedNames, LoginThrottle
 from strongroom.identity.sessions.tokens import TokenIssuer, TokenSigner
 from strongroom.identity.sessions.user_exports import login_exports
 from strongroom.identity.users.services import UserServices
@@ -140,31 +152,76 @@ class SessionServices(ServiceGroup):
         return LoginMethods(methods, base.selection.plugins.errors)
 
     @cached_property
-    def _due_password_changes(self) -> DuePasswordChanges:
-        return DuePasswordChanges(
+    def _due_consents(self) -> DueConsents:
+        return DueConsents(self._database, self.factor_challenges, self._user_services.consents)
+
+    @cached_property
+    def _password_attempts(self) -> PasswordAttempts:
+        return PasswordAttempts(
+            self._user_services.credentials, self._verification.captchas, self.throttle
+        )
+
+    @cached_property
+    def _login_conditions(self) -> LoginConditions:
+        users = self._user_services
+        return LoginConditions(
+            [
+                self._due_consents,
+                AllowedUser(self.token_issuer),
+                DuePasswordChanges(users.credentials),
+                DueFactors(self._clock, self.factors, self.enrolments, users.factor_policy),
+                NewPasswords(users.credentials, self._authorization_store),
+                self._password_attempts,
+                RecordedSource(LoginSources(self._base.keys)),
+                # After all changes of credentials, a password or a factor.
+                SettledCredentials(users.credential_changes),
+            ]
+        )
+
+    @cached_property
+    def login_challenges(self) -> LoginChallenges:
+        return LoginChallenges(
+            self._database,
+            self._clock,
             self._user_services.credentials,
-            self._authorization_store,
+            self.factors,
+            self._due_consents,
+        )
+
+    @cached_property
+    def _login_records(self) -> LoginRecords:
+        credentials = self._user_services.credentials
+        return LoginRecords(
+            self._database,
+            credentials,
+            self._password_attempts,
+            AttemptedNames(credentials, self._base.keys),
+            self._audit,
+        )
+
+    @cached_property
+    def _login_completion(self) -> LoginCompletion:
+        users = self._user_services
+        return LoginCompletion(
+            self._database,
+            self._clock,
+            LoginUsers(users.credentials, users.resolver),
+            self._login_conditions,
+            self.token_issuer,
+            self.login_methods,
+            self._login_records,
         )
 
     @cached_property
     def logins(self) -> LoginService:
         return LoginService(
-            self._database,
             self._clock,
-            self.token_issuer,
             self.login_methods,
-            self._user_services.credentials,
-            self._user_services.resolver,
-            self._verification.captchas,
-            self.throttle,
-            self.factors,
-            self.enrolments,
-            self._user_services.factor_policy,
-            self._due_password_changes,
-            DueConsents(self._database, self.factor_challenges, self._user_services.consents),
-            self._user_services.credential_changes,
-            self._audit,
-            self._base.keys,
+            self._login_conditions,
+            self._password_attempts,
+            self.login_challenges,
+            self._login_completion,
+            self._login_records,
         )
 
     @cached_property

@@ -236,6 +236,17 @@ class TokenIssuer:
     _policy: FactorPolicy
     _suspension_ends: SuspensionEnds
 
+    def require_allowed(self, connection: Connection, user: User) -> User:
+        """Return the user, who may log in; a suspension that is over ends.
+
+        Raises:
+            InvalidCredentials: the user is a service account.
+            UserSuspended: the user is suspended.
+        """
+        user = self._suspension_ends.apply(connection, user)
+        _require_login_allowed(user)
+        return user
+
     def begin(
         self,
         connection: Connection,
@@ -249,7 +260,7 @@ class TokenIssuer:
 
         Args:
             connection: the transaction, which has locked the user's logins.
-            user: the user, as read under that lock.
+            user: the user, as :meth:`require_allowed` has returned it under that lock.
             assurance: how strongly the login is proven.
             client: the client that logs in.
             source: what the login is made with.
@@ -257,7 +268,6 @@ class TokenIssuer:
         Raises:
             UserSuspended: the user is suspended.
         """
-        user = self._suspension_ends.apply(connection, user)
         _require_login_allowed(user)
         begun, begin = self._sessions.begin(connection, user, method, assurance, client, source)
         issued, issue = self._issue(begun, user)

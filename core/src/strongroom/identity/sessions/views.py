@@ -11,6 +11,7 @@ from strongroom.foundation.database.paging import page_of
 from strongroom.foundation.json_text import encode_json
 from strongroom.identity.sessions.factor_verification import ChallengeAnswer
 from strongroom.identity.sessions.login import LoginService
+from strongroom.identity.sessions.login_challenges import LoginChallenges
 from strongroom.identity.sessions.login_providers import LoginProviders
 from strongroom.identity.sessions.models import Authorization
 from strongroom.identity.sessions.schemas import (
@@ -137,7 +138,7 @@ def create_challenge(body: dict[str, Any]) -> dict[str, Any]:
     The challenge permits one answer, within 5 minutes. With a `username`, only that user's answer is
     right; the response does not depend on whether there is such a user.
     """
-    challenge = get_service(LoginService).challenge(body["username"], client())
+    challenge = get_service(LoginChallenges).issue(body["username"], client())
     return {"challenge": challenge.json()}
 
 
