@@ -1,5 +1,6 @@
 """Client addresses: their canonical form, and the network that rate limits count by."""
 
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
@@ -41,6 +42,8 @@ def parse_network(text: str) -> IPv4Network | IPv6Network:
     return IPv4Network((mapped, network.prefixlen - _MAPPED_BITS))
 
 
+# A request counts for its network several times.
+@lru_cache(maxsize=1024)
 def network_of(text: str) -> str:
     """Return the key that rate limits use for a client: the IPv4 address, or the /64 of an IPv6 one.
 

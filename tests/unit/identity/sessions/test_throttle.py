@@ -13,15 +13,19 @@ from tests.support.http import at_once
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.changes import Change, execute_together
 from strongroom.foundation.errors import CaptchaRequired, StrongroomError, Unavailable
-from strongroom.foundation.limits.attempts import LEASE, Attempts
-from strongroom.foundation.limits.service import Counters
+from strongroom.foundation.limits.attempts import LEASE, Attempts, SubjectPair
+from strongroom.foundation.limits.service import Counters, subject_key
 from strongroom.foundation.limits.turns import Turns
 from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.identity.sessions.throttle import WINDOW, LoginThrottle, Ticket
 from strongroom.testing.clock import HOUR, ManualClock
 
 ADDRESS = "192.0.2.1"
-ALICE = Ticket("alice", ADDRESS, 2**62)
+KEYS = SecretKeys("s" * 32)
+ALICE = Ticket(
+    SubjectPair(subject_key(KEYS, "login-network", ADDRESS), subject_key(KEYS, "login-name", "alice")),
+    2**62,
+)
 GUESSERS = 64
 FREE, FREE_PER_ADDRESS = 3, 30
 LOGINS, COLLEAGUES = 16, 50
@@ -53,7 +57,7 @@ class Node:
         places: int = GUESSERS,
         on_block: Callable[[], None] = lambda: None,
     ) -> None:
-        attempts = Attempts(clock, SecretKeys("s" * 32), window=WINDOW, lifetime=HOUR)
+        attempts = Attempts(clock, KEYS, window=WINDOW, lifetime=HOUR)
         self._database = database
         self.throttle = LoginThrottle(
             database,
@@ -218,7 +222,7 @@ def test_the_window_of_an_address_begins_with_its_first_failure_and_does_not_mov
         node.begin("other")
     node.settle(node.throttle.failure(node.throttle.begin_solved("other", ADDRESS)))
     clock.advance(1)
-    assert node.begin("other").name == "other"
+    assert node.begin("other").pair.extended == subject_key(KEYS, "login-name", "other")
 
 
 def test_a_right_password_clears_the_failures_of_its_name(node: Node) -> None:

@@ -44,6 +44,19 @@ class Tally:
     pending: int
 
 
+@dataclass(frozen=True, slots=True)
+class SubjectPair:
+    """The hashed keys of the two subjects that an attempt counts for.
+
+    Args:
+        fixed: failures are counted in a fixed window.
+        extended: each failure extends the count.
+    """
+
+    fixed: str
+    extended: str
+
+
 # Each statement changes two rows and names the fixed one first, because PostgreSQL locks the rows in
 # that order, so concurrent transactions cannot deadlock.
 _COLUMNS: Final = counters.c
@@ -155,30 +168,34 @@ class Attempts:
         """Return whether a lease has ended."""
         return lease_end <= self._clock.now()
 
-    def reserve(self, connection: Connection, fixed: Subject, extended: Subject) -> tuple[Tally, Tally]:
+    def pair(self, fixed: Subject, extended: Subject) -> SubjectPair:
+        """Return the keys of two subjects, which an attempt needs several times."""
+        return SubjectPair(self._key(fixed), self._key(extended))
+
+    def reserve(self, connection: Connection, pair: SubjectPair) -> tuple[Tally, Tally]:
         """Reserve an attempt; return the tallies of both subjects, including this attempt."""
-        now, keys = self._clock.now(), self._pair(fixed, extended)
-        rows = _RESERVE.all(connection, {**keys, "now": now, "lease_ends_at": now + LEASE})
-        return _tallies(rows, keys)
+        now = self._clock.now()
+        parameters = {"fixed": pair.fixed, "extended": pair.extended, "now": now}
+        return _tallies(_RESERVE.all(connection, {**parameters, "lease_ends_at": now + LEASE}), pair)
 
-    def read(self, connection: Connection, fixed: Subject, extended: Subject) -> tuple[Tally, Tally]:
+    def read(self, connection: Connection, pair: SubjectPair) -> tuple[Tally, Tally]:
         """Return the tallies of both subjects."""
-        keys = self._pair(fixed, extended)
-        return _tallies(_READ.all(connection, {**keys, "now": self._clock.now()}), keys)
+        parameters = {"fixed": pair.fixed, "extended": pair.extended, "now": self._clock.now()}
+        return _tallies(_READ.all(connection, parameters), pair)
 
-    def failure(self, fixed: Subject, extended: Subject) -> Change:
+    def failure(self, pair: SubjectPair) -> Change:
         """Return the change that counts a reserved attempt as a failure."""
         now = self._clock.now()
         ends = {"window_ends_at": now + self._window, "expires_at": now + self._lifetime}
-        return Change(_FAIL, {**self._pair(fixed, extended), **ends, "now": now})
+        return Change(_FAIL, {"fixed": pair.fixed, "extended": pair.extended, **ends, "now": now})
 
-    def success(self, fixed: Subject, extended: Subject) -> Change:
+    def success(self, pair: SubjectPair) -> Change:
         """Return the change that ends a reserved attempt and clears the failures of ``extended``."""
-        return self._release(fixed, extended, self._key(extended))
+        return self._release(pair, pair.extended)
 
-    def undo(self, fixed: Subject, extended: Subject) -> Change:
+    def undo(self, pair: SubjectPair) -> Change:
         """Return the change that ends a reserved attempt that was not evaluated."""
-        return self._release(fixed, extended, _NO_SUBJECT)
+        return self._release(pair, _NO_SUBJECT)
 
     def clear(self, subject: Subject) -> Change:
         """Return the change that clears the failures of a subject."""
@@ -210,18 +227,19 @@ class Attempts:
                 if change.parameters["now"] + _OWED_MILLISECONDS > self._clock.now():
                     yield change
 
-    def _release(self, fixed: Subject, extended: Subject, cleared: str) -> Change:
-        keys = self._pair(fixed, extended)
-        return Change(_RELEASE, {**keys, "cleared": cleared, "now": self._clock.now()})
-
-    def _pair(self, fixed: Subject, extended: Subject) -> dict[str, str]:
-        return {"fixed": self._key(fixed), "extended": self._key(extended)}
+    def _release(self, pair: SubjectPair, cleared: str) -> Change:
+        parameters = {"fixed": pair.fixed, "extended": pair.extended, "cleared": cleared}
+        return Change(_RELEASE, {**parameters, "now": self._clock.now()})
 
     def _key(self, subject: Subject) -> str:
         return subject_key(self._keys, *subject)
 
 
-def _tallies(rows: list[Any], keys: dict[str, str]) -> tuple[Tally, Tally]:
-    tallies = {subject: Tally(failures, pending) for subject, failures, pending in rows}
-    none = Tally(0, 0)
-    return tallies.get(keys["fixed"], none), tallies.get(keys["extended"], none)
+def _tallies(rows: list[Any], pair: SubjectPair) -> tuple[Tally, Tally]:
+    fixed = extended = Tally(0, 0)
+    for subject, failures, pending in rows:
+        if subject == pair.fixed:
+            fixed = Tally(failures, pending)
+        else:
+            extended = Tally(failures, pending)
+    return fixed, extended

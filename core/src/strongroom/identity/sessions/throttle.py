@@ -9,8 +9,7 @@ from strongroom.foundation.addresses import network_of
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.changes import Change, execute_together
 from strongroom.foundation.errors import CaptchaRequired
-from strongroom.foundation.limits.attempts import Attempts, Tally
-from strongroom.foundation.limits.service import Subject
+from strongroom.foundation.limits.attempts import Attempts, SubjectPair, Tally
 from strongroom.foundation.limits.turns import Turns
 from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.identity.users.credentials import CredentialService
@@ -30,17 +29,12 @@ class Ticket:
     """A reserved attempt, which permits the evaluation of one password.
 
     Args:
+        pair: what the attempt counts for: the network of the address, and the name.
         lease_end: when it no longer counts, in milliseconds since the Unix epoch.
     """
 
-    name: str
-    network: str
+    pair: SubjectPair
     lease_end: int = field(compare=False)
-
-    @property
-    def subjects(self) -> tuple[Subject, Subject]:
-        """The subjects that the attempt counts for: the address, then the name."""
-        return (_BY_ADDRESS, self.network), (_BY_NAME, self.name)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -84,7 +78,7 @@ class LoginThrottle:
         """Reserve an attempt with a solved captcha, which replaces the limit."""
         ticket = self._new_ticket(name, address)
         with self._database.write(durable=False) as connection:
-            self._attempts.reserve(connection, *ticket.subjects)
+            self._attempts.reserve(connection, ticket.pair)
         return ticket
 
     def is_lost(self, ticket: Ticket) -> bool:
@@ -96,15 +90,15 @@ class LoginThrottle:
 
     def success(self, ticket: Ticket) -> Change:
         """Return the change that ends an attempt and clears its name's failures."""
-        return self._attempts.success(*ticket.subjects)
+        return self._attempts.success(ticket.pair)
 
     def failure(self, ticket: Ticket) -> Change:
         """Return the change that ends an attempt and counts it."""
-        return self._attempts.failure(*ticket.subjects)
+        return self._attempts.failure(ticket.pair)
 
     def undo(self, ticket: Ticket) -> Change:
         """Return the change that ends an attempt whose password was not evaluated."""
-        return self._attempts.undo(*ticket.subjects)
+        return self._attempts.undo(ticket.pair)
 
     def owe(self, change: Change) -> None:
         """Let the next attempt in this process record an outcome whose transaction failed.
@@ -124,41 +118,43 @@ class LoginThrottle:
             execute_together(connection, self.clear(names))
 
     def _new_ticket(self, name: str, address: str) -> Ticket:
+        pair = self._attempts.pair((_BY_ADDRESS, network_of(address)), (_BY_NAME, name))
         # The lease in the database begins a little later.
-        return Ticket(name, network_of(address), self._attempts.lease_end())
+        return Ticket(pair, self._attempts.lease_end())
 
-    def _reserve(self, ticket: Ticket) -> Subject | None:
-        """Reserve an attempt, or return the subject whose pending attempts block it."""
+    def _reserve(self, ticket: Ticket) -> str | None:
+        """Reserve an attempt, or return the key of the subject whose pending attempts block it."""
         # Non-durable: an attacker cannot exploit counts lost in a power failure.
         with self._database.write(durable=False) as connection:
-            by_address, by_name = self._attempts.reserve(connection, *ticket.subjects)
-            blocker = self._decide(ticket, _others(by_address), _others(by_name))
+            by_address, by_name = self._attempts.reserve(connection, ticket.pair)
+            blocker = self._decide(ticket, by_address, by_name, reserved=1)
             if blocker is not None:
                 connection.rollback()
             return blocker
 
-    def _check(self, ticket: Ticket) -> Subject | None:
+    def _check(self, ticket: Ticket) -> str | None:
         """Do as :meth:`_reserve`, without reserving the attempt."""
         with self._database.read() as connection:
-            by_address, by_name = self._attempts.read(connection, *ticket.subjects)
-        return self._decide(ticket, by_address, by_name)
+            by_address, by_name = self._attempts.read(connection, ticket.pair)
+        return self._decide(ticket, by_address, by_name, reserved=0)
 
-    def _decide(self, ticket: Ticket, by_address: Tally, by_name: Tally) -> Subject | None:
-        """Return the subject that blocks an attempt; the tallies are those of other attempts."""
-        limits = (by_address, self.free_failures_per_address), (by_name, self.free_failures)
-        if any(tally.failures >= limit for tally, limit in limits):
-            raise CaptchaRequired
-        blockers = (
-            subject
-            for subject, (tally, limit) in zip(ticket.subjects, limits, strict=True)
-            if tally.failures + tally.pending >= limit
+    def _decide(self, ticket: Ticket, by_address: Tally, by_name: Tally, *, reserved: int) -> str | None:
+        """Return the key of the subject that blocks an attempt.
+
+        Args:
+            reserved: 1 if the tallies include the attempt itself, 0 if they do not.
+        """
+        limits = (
+            (ticket.pair.fixed, by_address, self.free_failures_per_address),
+            (ticket.pair.extended, by_name, self.free_failures),
         )
-        return next(blockers, None)
-
-
-def _others(tally: Tally) -> Tally:
-    """Return a tally without the attempt that was just reserved."""
-    return Tally(tally.failures, tally.pending - 1)
+        for _, tally, limit in limits:
+            if tally.failures >= limit:
+                raise CaptchaRequired
+        for key, tally, limit in limits:
+            if tally.failures + tally.pending - reserved >= limit:
+                return key
+        return None
 
 
 _PURPOSE: Final = "login-name"
