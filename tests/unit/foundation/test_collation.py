@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from strongroom.foundation.collation import MAX_SORT_KEY, sort_key
+from strongroom.foundation.collation import MAX_SORT_KEY, _root, sort_key
 
 KEYS = {
     "": " ",
@@ -95,3 +95,12 @@ def test_the_order_is_the_root_order_of_icu() -> None:
     found = sorted(names, key=sort_key)
     different = ((one, other) for one, other in zip(found, expected, strict=True) if one != other)
     assert [*islice(different, 5)] == []
+
+
+def test_ascii_characters_have_weights_of_their_own() -> None:
+    root, letters = _root(), [chr(number) for number in range(128)]
+    for first in letters:
+        for second in letters:
+            together = [*root.collation_elements(first + second)]
+            apart = [*root.collation_elements(first), *root.collation_elements(second)]
+            assert together == apart, first + second

@@ -4,6 +4,7 @@ A method checks an attempt and returns the verified credential. The core finds o
 throttles, requires captchas, writes the audit log and issues the tokens, the same for every method.
 """
 
+import re
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -103,6 +104,8 @@ class LoginAttempt:
     proof: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
+# PostgreSQL has no null character, and UTF-8 no half of a surrogate pair.
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 MAX_CREDENTIAL: Final = 255
 """The maximum length of the value of a verified credential."""
 
@@ -172,10 +175,14 @@ class VerifiedCredential:
     context: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        if any(credential.kind in CONTACT_KINDS for credential in self.also):
-            raise ValueError("an e-mail address or mobile number of a platform belongs in contacts")
-        stated = [contact.credential for contact in self.contacts]
-        for credential in (self.credential, *self.also, *stated):
+        credentials = [self.credential]
+        for credential in self.also:
+            if credential.kind in CONTACT_KINDS:
+                raise ValueError("an e-mail address or mobile number of a platform belongs in contacts")
+            credentials.append(credential)
+        if self.contacts:
+            credentials += [contact.credential for contact in self.contacts]
+        for credential in credentials:
             if not _is_storable(credential.value):
                 message = f"the platform returned an invalid id for {credential.kind!r}"
                 raise LoginUnavailable(message, retry_after=60)
@@ -186,6 +193,8 @@ class VerifiedCredential:
     @property
     def further(self) -> tuple[Credential, ...]:
         """All credentials but the main one that identify the user: contacts if proven and trusted."""
+        if not self.contacts:
+            return self.also
         return (*self.also, *(contact.credential for contact in self.contacts if contact.counts))
 
     @classmethod
@@ -213,9 +222,7 @@ class VerifiedCredential:
 
 
 def _is_storable(value: str) -> bool:
-    # PostgreSQL has no null character, and UTF-8 no half of a surrogate pair.
-    is_text = "\0" not in value and not any("\ud800" <= letter <= "\udfff" for letter in value)
-    return is_text and 0 < len(value) <= MAX_CREDENTIAL
+    return 0 < len(value) <= MAX_CREDENTIAL and _UNSTORABLE.search(value) is None
 
 
 @dataclass(frozen=True, slots=True)

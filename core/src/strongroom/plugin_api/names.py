@@ -50,4 +50,7 @@ def _ends_line(char: str) -> bool:
 def _is_visible(char: str) -> bool:
     if unicodedata.category(char) in _WITHOUT_GLYPH or char in _INVISIBLE:
         return False
-    return not any(first <= char <= last for first, last in _SELECTORS)
+    for first, last in _SELECTORS:  # noqa: SIM110  hot, and a generator is another call
+        if first <= char <= last:
+            return False
+    return True

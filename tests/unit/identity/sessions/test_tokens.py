@@ -1,5 +1,6 @@
 """The cache of verified tokens."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from strongroom.foundation.errors import TokenInvalid
 from strongroom.foundation.ids import new_id
 from strongroom.identity.sessions.models import Authorization
 from strongroom.identity.sessions.signing_keys import (
+    CHECK_MILLISECONDS,
     KeyFile,
     KeyRing,
     create_key_file,
@@ -79,5 +81,39 @@ def test_a_token_that_was_good_is_refused_once_it_expires_or_its_key_is_gone(
     assert signer.check(token).user_id == "user"
     path.unlink()
     create_key_file(path, "HS256", clock.now())
+    clock.advance(CHECK_MILLISECONDS)
     with pytest.raises(TokenInvalid):
         signer.check(token)
+
+
+def test_tokens_that_are_known_check_the_key_file_once_a_second(
+    tmp_path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, stat, checks = tmp_path / "keys.json", os.stat, []
+    create_key_file(path, "HS256", clock.now())
+    signer = TokenSigner(KeyFile(path, "HS256"), issuer="us", lifetime=LIFETIME, clock=clock)
+    token, _ = signer.issue(LOGIN)
+    signer.check(token)
+
+    def note(name: str) -> os.stat_result:
+        checks.append(name)
+        return stat(name)
+
+    monkeypatch.setattr(os, "stat", note)
+    for expected in ([], [str(path)]):
+        for _ in range(10):
+            signer.check(token)
+        assert checks == expected
+        clock.advance(CHECK_MILLISECONDS)
+
+
+def test_a_clock_that_is_set_back_does_not_hide_changes_of_the_key_file(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    path = tmp_path / "keys.json"
+    create_key_file(path, "HS256", clock.now())
+    file = KeyFile(path, "HS256")
+    former = file.recent_ring(clock.now())
+    rotate(path, "HS256", clock.now())
+    assert file.recent_ring(clock.now()) is former
+    assert file.recent_ring(clock.now() - LIFETIME) is not former

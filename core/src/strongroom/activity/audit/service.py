@@ -93,10 +93,13 @@ def lock_chain(connection: Connection, after: Change | None = None) -> None:
 
 def _content(row: Mapping[str, object]) -> tuple[bytes, bytes]:
     """Return the hashed JSON of a record, without its sequence number: the text before and after it."""
-    chained = {name: value for name, value in row.items() if name not in UNCHAINED}
-    before = _spell({name: value for name, value in chained.items() if name < _SEQUENCE})
-    after = _spell({name: value for name, value in chained.items() if name > _SEQUENCE})
-    return b'\n%s,"sequence":' % before[:-1], b"," + after[1:]
+    before: dict[str, object] = {}
+    after: dict[str, object] = {}
+    for name, value in row.items():
+        if name in UNCHAINED or name == _SEQUENCE:
+            continue
+        (before if name < _SEQUENCE else after)[name] = value
+    return b'\n%s,"sequence":' % _spell(before)[:-1], b"," + _spell(after)[1:]
 
 
 def _spell(columns: Mapping[str, object]) -> bytes:

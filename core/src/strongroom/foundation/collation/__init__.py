@@ -12,7 +12,7 @@ import lzma
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Final
@@ -41,12 +41,18 @@ _NO_CHARACTERS: Final = 0x800
 _COMMON: Final = (0, 0x20, 0x02)
 """The least weight of each level but the first. Most characters have it, so keys end before it."""
 
+_COMMON_SECOND: Final = chr(_FIRST + _COMMON[1])
+_COMMON_THIRD: Final = chr(_FIRST + _COMMON[2])
+
 _HAN: Final = (
     (0x4E00, 0x9FFF, 0xFB40),
     (0x3400, 0x4DBF, 0xFB80),
     (0x20000, 0x323AF, 0xFB80),
 )
 """Ideographs sort by code point: the first and the last one, and the base of their weights."""
+
+Levels = tuple[str, str, str]
+"""The primary, secondary and tertiary weights of a part of a name, as text."""
 
 Element = Sequence[int]
 """A collation element: the primary, secondary and tertiary weight."""
@@ -85,24 +91,36 @@ class _RootCollator(Collator_10_0_0):  # type: ignore[misc]  # without types
 
     def weights(self, name: str) -> str:
         """Return the weights of all levels, as text."""
-        elements = [*self._elements(name)]
-        levels = [
-            "".join(first if isinstance(first, str) else self._primary(first[0]) for first in elements)
-        ]
-        for level in (1, 2):
-            weights = (_COMMON[level] if isinstance(each, str) else each[level] for each in elements)
-            text = "".join(chr(_FIRST + weight) for weight in weights if weight)
-            levels.append(text.rstrip(chr(_FIRST + _COMMON[level])))
+        primary = secondary = tertiary = ""
+        for part in _NUMBER.split(unicodedata.normalize("NFD", name)):
+            for first, second, third in self._levels(part):
+                primary += first
+                secondary += second
+                tertiary += third
+        levels = (primary, secondary.rstrip(_COMMON_SECOND), tertiary.rstrip(_COMMON_THIRD))
         return _NEXT_LEVEL.join(levels).rstrip(_NEXT_LEVEL)
 
-    def _elements(self, name: str) -> Iterator[Element | str]:
-        """Return the collation elements of a name, and each number as the text of its weight."""
-        for part in _NUMBER.split(unicodedata.normalize("NFD", name)):
-            if not part.isdecimal():
-                yield from self.collation_elements(part)
-                continue
+    def _levels(self, part: str) -> Iterable[Levels]:
+        """Return the weights of pieces of a name, which is a number or has none."""
+        if part.isdecimal():
             digits = "".join(str(unicodedata.decimal(digit)) for digit in part).lstrip("0") or "0"
-            yield f"{self._primary(self._of_number)}{chr(_FIRST + len(digits))}{digits}"
+            weight = f"{self._primary(self._of_number)}{chr(_FIRST + len(digits))}{digits}"
+            return ((weight, _COMMON_SECOND, _COMMON_THIRD),)
+        # No element of the table begins with several ASCII characters, so each is found by itself.
+        return map(self._character, part) if part.isascii() else (self._spelled(part),)
+
+    @cached_property
+    def _character(self) -> Callable[[str], Levels]:
+        return cache(self._spelled)
+
+    def _spelled(self, text: str) -> Levels:
+        """Return the weights of a text without numbers, by level."""
+        primary = secondary = tertiary = ""
+        for first, second, third in self.collation_elements(text):
+            primary += self._primary(first)
+            secondary += chr(_FIRST + second) if second else ""
+            tertiary += chr(_FIRST + third) if third else ""
+        return primary, secondary, tertiary
 
     def _primary(self, weight: int) -> str:
         """Return a primary weight as text, shorter for frequent ones."""

@@ -104,6 +104,8 @@ class Compiled:
         connection: Connection,
         parameters: Parameters | Sequence[Parameters],
         result: Callable[[Any], Any],
+        *,
+        reports: bool = True,
     ) -> Any:
         """Execute the statement on the driver's connection, and return a result of its cursor.
 
@@ -111,21 +113,14 @@ class Compiled:
             connection: the transaction, or a connection for reading.
             parameters: the values; several sets of them execute the statement once for each.
             result: reads the result of the cursor, such as :attr:`read`.
+            reports: whether the observer of the engine is called, if it is active.
         """
-        # Looked up here as well, because a closure would be noticeable in short requests.
+        # Hot: a call less is noticeable here (ADR 0076).
         observer = OBSERVERS.get(connection.dialect)
-        if observer is None or not observer.is_active():
-            return self._execute(connection, parameters, result)
-        return observed(connection, self, lambda: self._execute(connection, parameters, result))
-
-    def _execute(
-        self,
-        connection: Connection,
-        parameters: Parameters | Sequence[Parameters],
-        result: Callable[[Any], Any],
-    ) -> Any:
-        # Hot: a call less is noticeable here (ADR 0076). A dict is tested first, because isinstance of
-        # an abstract class takes longer.
+        if observer is not None and reports and observer.is_active():
+            run = partial(self.run, connection, parameters, result, reports=False)
+            return observed(connection, self, run)
+        # A dict is tested first, because isinstance of an abstract class takes longer.
         if type(parameters) is not dict and not isinstance(parameters, Mapping):
             return self._execute_each(connection, parameters, result)
         text, values = (self._text, parameters) if self._is_final else self.render(parameters)

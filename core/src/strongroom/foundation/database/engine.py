@@ -117,7 +117,8 @@ class Database:
             state = accept_actions(connection)
             yield connection
             apply_effect(connection)
-        state.run_actions()
+        if state.actions:
+            state.run_actions()
 
     def write_together(
         self, work: Callable[[Connection], T], *, key: str | None = None, durable: bool = True

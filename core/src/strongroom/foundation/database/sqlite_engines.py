@@ -165,8 +165,10 @@ def _prepare(connection: Any) -> None:
 
 def _sha256(*parts: str | bytes | int) -> str:
     """Return the SHA-256 of the parts in hexadecimal digits; PostgreSQL has a function for it."""
-    content = (part if isinstance(part, bytes) else str(part).encode() for part in parts)
-    return hashlib.sha256(b"".join(content)).hexdigest()
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part if isinstance(part, bytes) else str(part).encode())
+    return digest.hexdigest()
 
 
 def _begin(connection: Connection) -> None:

@@ -8,6 +8,7 @@ execution.
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from operator import attrgetter
 from types import FrameType, ModuleType
 from typing import Any, Final, Generic, TypeVar, overload
@@ -18,6 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.base import Executable
 
 from strongroom.foundation.database.compiled import Compiled, Parameters, fetchall, prepare_repetition
+from strongroom.foundation.database.observers import observed
 from strongroom.foundation.database.rows import Row, RowMapper
 
 T = TypeVar("T")
@@ -161,12 +163,17 @@ class _Delegated(Compiled):
         self._make = make or _same
         self.read = fetchall
 
-    def _execute(
+    def run(
         self,
         connection: Connection,
         parameters: Parameters | Sequence[Parameters],
         result: Callable[[Any], Any],
+        *,
+        reports: bool = True,
     ) -> Any:
+        if reports:
+            run = partial(self.run, connection, parameters, result, reports=False)
+            return observed(connection, self, run)
         try:
             return result(connection.execute(self._statement, parameters))
         except DBAPIError as error:

@@ -48,7 +48,7 @@ def state_of(connection: Connection) -> TransactionState:
 
 def accept_actions(connection: Connection) -> TransactionState:
     """Let a transaction have work after its commit, which its caller runs; return the state."""
-    state = state_of(connection)
+    state: TransactionState = connection.info[_STATE]
     state.actions = []
     return state
 

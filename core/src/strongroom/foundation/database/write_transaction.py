@@ -98,7 +98,8 @@ class Write:
         self._end(error)
         if error is None:
             # After the release of the lock.
-            self._commits.notify(self._topics)
+            if self._topics:
+                self._commits.notify(self._topics)
         else:
             raise_translated(error)
 

@@ -86,7 +86,8 @@ class LoginCompletion:
 
     def _finish(self, connection: Connection, login: PendingLogin) -> IssuedTokens | StrongroomError:
         resolved = self._users.resolve(connection, login)
-        transaction = LoginTransaction(connection, login, resolved, resolved.account.user)
+        account = resolved.account
+        transaction = LoginTransaction(connection, login, resolved, account, account.user)
         try:
             self._conditions.in_transaction(transaction)
         except LoginIncomplete as incomplete:

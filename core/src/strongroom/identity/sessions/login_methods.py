@@ -105,7 +105,10 @@ class LoginMethods:
             return None
 
     def _named(self, name: str) -> LoginMethod[object] | None:
-        return next((method for method in self.methods if method.name == name), None)
+        for method in self.methods:
+            if method.name == name:
+                return method
+        return None
 
     def _authenticate(
         self, method: LoginMethod[object], attempt: LoginAttempt

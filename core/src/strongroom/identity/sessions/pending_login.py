@@ -155,6 +155,7 @@ class LoginTransaction:
     """A login in its transaction, which its conditions check and add to.
 
     Args:
+        account: the account as it was locked.
         user: the user, who is reinstated if a suspension was over.
         source: what the login is made with.
         factor_due_at: until when the user may log in without a second factor, in milliseconds since the
@@ -165,12 +166,8 @@ class LoginTransaction:
     connection: Connection
     login: PendingLogin
     resolved: ResolvedUser
+    account: Account
     user: User
     source: LoginSource = NO_SOURCE
     factor_due_at: int | None = None
     changes: list[Change] = field(default_factory=list)
-
-    @property
-    def account(self) -> Account:
-        """The account as it was locked."""
-        return self.resolved.account

@@ -121,11 +121,10 @@ class LoginSchema(Schema):
     @pre_load
     def _rename_answers(self, data: Any, **_: Any) -> Any:
         """Replace ``"KIND": {"challengeId", "credential"}`` by the answer to that challenge."""
-        short = [
-            name
-            for name, value in (data.items() if isinstance(data, dict) else ())
-            if isinstance(value, dict) and value.keys() == {"challengeId", "credential"}
-        ]
+        short = []
+        for name, value in data.items() if isinstance(data, dict) else ():
+            if isinstance(value, dict) and value.keys() == {"challengeId", "credential"}:
+                short.append(name)
         if len(short) != 1 or data.get("challenge") is not None:
             return data
         (name,) = short

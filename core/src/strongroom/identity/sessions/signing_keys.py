@@ -35,6 +35,10 @@ _PUBLIC_MEMBERS: Final = ("kty", "kid", "n", "e")
 _TYPES: Final[Mapping[str, type[OctKey] | type[RSAKey]]] = {"HS256": OctKey, "RS256": RSAKey}
 
 
+CHECK_MILLISECONDS: Final = 1000
+"""How often the file is checked for changes while all tokens are known."""
+
+
 class KeyRingError(Exception):
     """The key file cannot be used. The message is one line and names the remedy."""
 
@@ -138,9 +142,10 @@ Version = tuple[int, int, int]
 class KeyFile:
     """The key ring in a file, reloaded when the file changes.
 
-    Each use calls stat(), which costs microseconds, and reads the file only if it has changed. So a
-    token that another node signed with a new key is accepted immediately, a removed key is rejected
-    immediately, and a flood of tokens with unknown keys causes no reads.
+    :meth:`ring` calls stat() and reads the file only if it has changed. So a token that another node
+    signed with a new key is accepted immediately, and a flood of tokens with unknown keys causes no
+    reads. Tokens that were verified before use :meth:`recent_ring`, because a system call gives up the
+    interpreter's lock: a removed key is rejected within :data:`CHECK_MILLISECONDS`.
 
     Args:
         algorithm: the algorithm of all its keys, ``HS256`` or ``RS256``.
@@ -156,12 +161,25 @@ class KeyFile:
         self._lock = threading.Lock()
         self._version = _version(path)
         self._ring = load_keys(path, algorithm)
+        self._checked_at = 0
 
     def ring(self) -> KeyRing:
         """Return the current keys, or the last valid ones while the file cannot be used."""
         if _version(self._file) != self._version:
             self._reload()
         return self._ring
+
+    def recent_ring(self, now: int) -> KeyRing:
+        """Return the keys of at most :data:`CHECK_MILLISECONDS` ago.
+
+        Args:
+            now: milliseconds since the Unix epoch.
+        """
+        # The clock of the system may be set back.
+        if 0 <= now - self._checked_at < CHECK_MILLISECONDS:
+            return self._ring
+        self._checked_at = now
+        return self.ring()
 
     def _reload(self) -> None:
         with self._lock:

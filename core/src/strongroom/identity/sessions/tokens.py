@@ -67,7 +67,8 @@ class TokenSigner:
         if authorization.actor_id is None:
             expires_at = min(issued_at + self.lifetime // 1000, expires_at)
         ring = self._keys.ring()
-        header = {"alg": ring.algorithm, "kid": ring.signing_key.kid, "typ": _TYPE}
+        key = ring.signing_key
+        header = {"alg": ring.algorithm, "kid": key.kid, "typ": _TYPE}
         claims = {
             "iss": self._issuer,
             "aud": self._issuer,
@@ -82,7 +83,7 @@ class TokenSigner:
         }
         if authorization.actor_id is not None:
             claims["act"] = {"sub": authorization.actor_id}
-        token = jwt.encode(header, claims, ring.signing_key, algorithms=[ring.algorithm])
+        token = jwt.encode(header, claims, key, algorithms=[ring.algorithm])
         return token, expires_at * 1000
 
     def public_keys(self) -> dict[str, Any]:
@@ -95,13 +96,14 @@ class TokenSigner:
         Raises:
             TokenInvalid: it was not issued by this server, was altered, or has expired.
         """
-        ring = self._keys.ring()
-        claims = self._verified.recall(ring, token)
+        now = self._clock.now()
+        claims = self._verified.recall(self._keys.recent_ring(now), token)
         if claims is None:
+            ring = self._keys.ring()
             claims = self._verify(ring, token)
             self._verified.remember(ring, token, claims)
         # Checked on every use, because the cache does not expire tokens.
-        if claims.expires_at <= self._clock.now():
+        if claims.expires_at <= now:
             raise TokenInvalid
         return claims
 

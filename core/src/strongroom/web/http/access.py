@@ -23,7 +23,7 @@ from strongroom.foundation.errors import (
 from strongroom.plugin_api.authentication import ACCESS_KEY_PREFIX, Scope
 from strongroom.plugin_api.web import Access
 from strongroom.web.http.authenticators import Authenticators
-from strongroom.web.http.request import CALLER, client_address, current_environ, get_service, header
+from strongroom.web.http.request import CALLER, client_address, current_environ, get_service
 
 __all__ = [
     "TOKEN_HEADER",
@@ -283,7 +283,9 @@ def presented_token() -> str | None:
     Raises:
         AmbiguousToken: the request has two different tokens.
     """
-    bearer, plain = _bearer_token(header("Authorization")), header(TOKEN_HEADER)
+    environ = current_environ()
+    authorization, plain = environ.get("HTTP_AUTHORIZATION"), environ.get("HTTP_X_ACCESS_TOKEN")
+    bearer = None if authorization is None else _bearer_token(authorization)
     # Which one is meant is unknown, and choosing one would hide a mistake of the client.
     if bearer and plain and bearer != plain:
         raise AmbiguousToken
@@ -311,8 +313,6 @@ def carries_token(environ: Mapping[str, Any]) -> bool:
     return "HTTP_AUTHORIZATION" in environ or "HTTP_X_ACCESS_TOKEN" in environ
 
 
-def _bearer_token(authorization: str | None) -> str | None:
-    if authorization is None:
-        return None
+def _bearer_token(authorization: str) -> str | None:
     scheme, _, token = authorization.partition(" ")
     return token.strip() if scheme.lower() == "bearer" else None

@@ -146,8 +146,10 @@ class Application(Flask):
             context.close()
 
     def _mount_of(self, path: str) -> Mount | None:
-        mounts = () if _is_invalid(path) else self.mounts
-        return next((mount for mount in mounts if mount.covers(path)), None)
+        for mount in self.mounts:
+            if path.startswith(mount.prefix) and mount.covers(path) and not _is_invalid(path):
+                return mount
+        return None
 
     def _serve_mount(
         self, mount: Mount, environ: dict[str, Any], start_response: Any

@@ -4,7 +4,7 @@ marshmallow validates the length of a list after its items, and reports each unk
 these bounds, a body of a megabyte would take seconds, and its response would be many times as large.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from functools import cache
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ MAX_ITEMS: Final = 1000
 MAX_UNKNOWN: Final = 50
 """The maximum number of unknown members in all objects of a body."""
 
+_COMPOSITE: Final = (fields.Nested, fields.List, fields.Mapping)
 _DEFAULT_LENGTH: Final = validate.Length(max=MAX_ITEMS)
 
 
@@ -55,12 +56,12 @@ class _Bounds:
     def check_object(self, schema: Schema, value: Any, path: str) -> None:
         if not isinstance(value, Mapping):
             return
-        members = _members(schema)
-        self._unknown += sum(name not in members for name in value)
+        names, composites = _members(schema)
+        self._unknown += len(value) - len(names & value.keys())
         if self._unknown > MAX_UNKNOWN:
             raise ValidationFailed.of_field(path, "unknown-field", "Too many unknown fields.")
-        for name in members.keys() & value.keys():
-            self._check(members[name], value[name], f"{path}.{name}" if path else name)
+        for name in composites.keys() & value.keys():
+            self._check(composites[name], value[name], f"{path}.{name}" if path else name)
 
     def _check(self, field: fields.Field[Any], value: Any, path: str) -> None:
         if isinstance(field, fields.Nested):
@@ -83,15 +84,17 @@ class _Bounds:
     def _check_items(
         self, field: fields.Field[Any] | None, items: Iterable[tuple[Any, Any]], path: str
     ) -> None:
-        if isinstance(field, (fields.Nested, fields.List, fields.Mapping)):
+        if isinstance(field, _COMPOSITE):
             for name, item in items:
                 self._check(field, item, f"{path}.{name}")
 
 
 @cache
-def _members(schema: Schema) -> Mapping[str, fields.Field[Any]]:
-    """Return the fields of a schema by the names that they have in JSON."""
-    return {field.data_key or name: field for name, field in schema.load_fields.items()}
+def _members(schema: Schema) -> tuple[Set[str], Mapping[str, fields.Field[Any]]]:
+    """Return the names of all fields in JSON, and by name the fields with items of their own."""
+    members = {field.data_key or name: field for name, field in schema.load_fields.items()}
+    composites = {name: field for name, field in members.items() if isinstance(field, _COMPOSITE)}
+    return frozenset(members), composites
 
 
 def _require_length(field: fields.Field[Any], value: Any, path: str) -> None:

@@ -16,7 +16,7 @@ from marshmallow import Schema
 from strongroom.foundation.errors import PreconditionFailed
 from strongroom.web.http.access import SAFE_METHODS
 from strongroom.web.http.conditions import Validators, is_unchanged
-from strongroom.web.http.request import current_environ, header, method
+from strongroom.web.http.request import current_environ, header
 from strongroom.web.http.response import HeaderItems, Response, json_response, not_modified
 
 _DIGEST_BYTES: Final = 8
@@ -45,7 +45,7 @@ class JsonRepresentation(NamedTuple):
         digest = blake2b(self.text.encode(), digest_size=_DIGEST_BYTES).hexdigest()
         current = Validators(f"{self.revision}-{digest}", None, (str(self.revision), *self.tags))
         items = (*dict(headers).items(), ("ETag", current.etag))
-        if method() in SAFE_METHODS and is_unchanged(current):
+        if current_environ()["REQUEST_METHOD"] in SAFE_METHODS and is_unchanged(current):
             return not_modified(items)
         return json_response(self.text, status, items)
 

@@ -135,7 +135,10 @@ class OperationContext(RequestContext):
     @cached_property
     def client_address(self) -> str:
         """The address of the client."""
-        return _address_of(self.environ)
+        environ = self.environ
+        return get_service(TrustedProxies).client_address(
+            environ.get("REMOTE_ADDR") or "", environ.get("HTTP_X_FORWARDED_FOR") or ""
+        )
 
     @cached_property
     def client(self) -> Client:
@@ -214,7 +217,10 @@ def client() -> Client:
     if isinstance(context, OperationContext):
         return context.client
     environ = context.request.environ
-    return _client_of(environ, _address_of(environ))
+    address = get_service(TrustedProxies).client_address(
+        environ.get("REMOTE_ADDR") or "", environ.get("HTTP_X_FORWARDED_FOR") or ""
+    )
+    return _client_of(environ, address)
 
 
 def client_address() -> str:
@@ -222,12 +228,6 @@ def client_address() -> str:
     context = _cv_request.get()
     # Hot: most requests need no more of their client, see ADR 0076.
     return context.client_address if isinstance(context, OperationContext) else client().address
-
-
-def _address_of(environ: dict[str, Any]) -> str:
-    return get_service(TrustedProxies).client_address(
-        environ.get("REMOTE_ADDR") or "", environ.get("HTTP_X_FORWARDED_FOR") or ""
-    )
 
 
 def _client_of(environ: dict[str, Any], address: str) -> Client:

@@ -151,12 +151,12 @@ def _compiled(instance: Schema) -> Convert:
 
     def dump(record: Any) -> Json:
         get = record.get if isinstance(record, dict) else partial(getattr, record)
-        values = ((key, get(name, default), convert) for key, name, default, convert in members)
-        return {
-            key: None if value is None else convert(value)
-            for key, value, convert in values
-            if value is not missing
-        }
+        made: Json = {}
+        for key, name, default, convert in members:
+            value = get(name, default)
+            if value is not missing:
+                made[key] = None if value is None else convert(value)
+        return made
 
     return dump
 

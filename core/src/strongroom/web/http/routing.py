@@ -279,8 +279,14 @@ def _unpacked(result: Any) -> tuple[Any, int | None, Mapping[str, str]]:
     if type(result) is not tuple:
         return result, None, {}
     value, *others = result
-    status = next((other for other in others if isinstance(other, int)), None)
-    return value, status, next((other for other in others if isinstance(other, Mapping)), {})
+    status: int | None = None
+    headers: Mapping[str, str] = {}
+    for other in others:
+        if isinstance(other, int):
+            status = other
+        elif isinstance(other, Mapping):
+            headers = other
+    return value, status, headers
 
 
 class Blueprint(web.Blueprint):
