@@ -1,6 +1,7 @@
 """The login method: verifies a person's openid by a code of a WeChat app."""
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import TypeVar
 
 from strongroom.plugin_api.login import Credential, LoginUnavailable
 from strongroom.plugin_api.web import ErrorKind
@@ -13,6 +14,8 @@ from strongroom_login_wechat.errors import METHOD, PLATFORM, kinds
 from strongroom_login_wechat.mini_program import MiniProgram
 from strongroom_login_wechat.options import OFFICIAL_ACCOUNT, WeChatApp, WeChatOptions
 from strongroom_login_wechat.website import OfficialAccount, Website
+
+AppT = TypeVar("AppT", bound=App)
 
 
 class WeChatLogin(OAuthLogin[WeChatOptions]):
@@ -41,6 +44,10 @@ class WeChatLogin(OAuthLogin[WeChatOptions]):
         kind = OfficialAccount if app.kind == OFFICIAL_ACCOUNT else Website
         open_url = self.options.open_url
         return kind(app, self._api, redirect_uri=app.redirect_uri, open_url=open_url)
+
+    def find_apps(self, kind: type[AppT]) -> dict[str, AppT]:
+        """Return the apps of a kind by name."""
+        return {name: app for name, app in self.providers.items() if isinstance(app, kind)}
 
     @classmethod
     def request_path(cls) -> str:

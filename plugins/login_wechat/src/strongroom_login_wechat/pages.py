@@ -1,57 +1,50 @@
 """The QR code pages. They load nothing of other servers, except WeChat's page in a frame."""
 
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Response
 
+from strongroom.plugin_api.request import current_host
 from strongroom.plugin_api.web import HostAPI
 from strongroom_login_oauth.routes import begin_path, callback_path
 from strongroom_login_wechat.method import WeChatLogin
 from strongroom_login_wechat.website import LANGUAGES, WebApp, Website
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Pages:
-    """Renders the pages with their Content-Security-Policy."""
+def scan_page(login: WeChatLogin, name: str, app: Website) -> Response:
+    """Return the page with WeChat's QR code page in a frame."""
+    host = current_host()
+    # The frame loads WeChat's page, which redirects it to redirect_uri.
+    framed = {_origin(login.options.open_url), _origin(app.redirect_uri)}
+    logs_in_by_redirect = leads_back(host, app) and host.browser.login_path() is not None
+    begin = urlsplit(host.public_url).path + begin_path(login, name)
+    return _page(
+        "scan.html",
+        login,
+        framed=" ".join(sorted(framed)),
+        app=name,
+        platform_languages=LANGUAGES,
+        begin_path=begin if logs_in_by_redirect else None,
+    )
 
-    _host: HostAPI
-    _login: WeChatLogin
 
-    def scan(self, app: str, website: Website) -> Response:
-        """Return the page with WeChat's QR code page in a frame."""
-        # The frame loads WeChat's page, which redirects it to redirect_uri.
-        framed = {_origin(self._login.options.open_url), _origin(website.redirect_uri)}
-        return self._page(
-            "scan.html",
-            framed=" ".join(sorted(framed)),
-            app=app,
-            platform_languages=LANGUAGES,
-            begin_path=self._begin_path(app) if self._logs_in_by_redirect(website) else None,
-        )
-
-    def callback(self) -> Response:
-        """Return the page that logs in with the code in its URL and notifies the embedding page."""
-        return self._page("callback.html", framed="'none'", embedders=self._login.options.embedders)
-
-    def _logs_in_by_redirect(self, website: Website) -> bool:
-        return leads_back(self._host, website) and self._host.browser.login_path() is not None
-
-    def _begin_path(self, app: str) -> str:
-        return urlsplit(self._host.public_url).path + begin_path(self._login, app)
-
-    def _page(self, template: str, *, framed: str, **values: Any) -> Response:
-        embedders = " ".join(("'self'", *self._login.options.embedders))
-        response: Response = self._host.pages.render(
-            template, policy={"frame-src": framed, "frame-ancestors": embedders}, **values
-        )
-        return response
+def callback_page(login: WeChatLogin) -> Response:
+    """Return the page that logs in with the code in its URL and notifies the embedding page."""
+    return _page("callback.html", login, framed="'none'", embedders=login.options.embedders)
 
 
 def leads_back(host: HostAPI, app: WebApp) -> bool:
     """Return whether the redirects of an app lead to the callback of this server."""
     return app.redirect_uri == host.public_url + callback_path("wechat")
+
+
+def _page(template: str, login: WeChatLogin, *, framed: str, **values: Any) -> Response:
+    """Return a page with its Content-Security-Policy."""
+    embedders = " ".join(("'self'", *login.options.embedders))
+    policy = {"frame-src": framed, "frame-ancestors": embedders}
+    response: Response = current_host().pages.render(template, policy=policy, **values)
+    return response
 
 
 def _origin(url: str) -> str:

@@ -8,8 +8,9 @@ from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.pages import LoginLink, StaticFiles
 from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
 from strongroom_login_wechat.errors import kinds
+from strongroom_login_wechat.links import login_links
 from strongroom_login_wechat.method import WeChatLogin
-from strongroom_login_wechat.routes import login_links, make_routes
+from strongroom_login_wechat.routes import routes
 
 API_VERSION = "1.2"
 
@@ -38,4 +39,7 @@ def register_static_files() -> list[StaticFiles]:
 @hookimpl
 def register_blueprints(host: HostAPI) -> list[Blueprint]:
     login = host.extension(WeChatLogin)
-    return [make_routes(host, login)] if login else []
+    if login is None:
+        return []
+    login.attach(host)
+    return [routes]
