@@ -21,7 +21,7 @@ from strongroom.plugin_api.factors import (
 from strongroom.plugin_api.forms import FactorForm
 from strongroom.plugin_api.login import Assurance
 from strongroom.plugin_api.web import Blueprint, HostAPI
-from strongroom_factor_totp.routes import make_routes
+from strongroom_factor_totp.routes import routes
 
 API_VERSION = "1.2"
 
@@ -147,4 +147,4 @@ def register_second_factors() -> list[type[SecondFactor[Any]]]:
 
 @hookimpl
 def register_blueprints(host: HostAPI) -> list[Blueprint]:
-    return [make_routes(host)] if host.extension(Totp) else []
+    return [routes] if host.extension(Totp) else []

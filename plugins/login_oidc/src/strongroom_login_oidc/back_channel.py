@@ -7,8 +7,10 @@ from typing import Any, Final
 
 from flask import Response, request
 
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.login import Credential
-from strongroom.plugin_api.web import Access, ApiError, Blueprint, ErrorKind, HostAPI
+from strongroom.plugin_api.request import current_host
+from strongroom.plugin_api.web import Access, ApiError, Blueprint, ErrorKind
 from strongroom_login_oauth.errors import ClientFault, ProviderError, unavailable_kind
 from strongroom_login_oidc.logout_token import LogoutToken, verify_logout_token
 from strongroom_login_oidc.method import OIDCLogin
@@ -20,6 +22,7 @@ LOGOUTS: Final = "/api/v1/oidc-logouts"
 
 INVALID: Final = ErrorKind(400, "error.oidc-logout-token-invalid", "Invalid logout token.")
 UNKNOWN: Final = ErrorKind(404, "error.oidc-logout-provider-unknown", "Unknown provider.")
+UNAVAILABLE: Final = unavailable_kind(OIDCLogin.name, OIDCLogin.platform)
 RATES: Final = ("1200/minute",)
 """Per address. A provider sends one token per session, and perhaps ends those of a whole company."""
 
@@ -41,45 +44,51 @@ _FORM: Final[dict[str, Any]] = {
 logger = logging.getLogger(__name__)
 
 
-def back_channel(host: HostAPI) -> list[Blueprint]:
-    """Return the route, for the hook ``register_blueprints``: none if the login is disabled."""
-    login = host.extension(OIDCLogin)
-    if login is None:
-        return []
-    routes = host.blueprint("oidc-logouts", description="Logouts at OpenID Connect providers.")
-    unavailable = unavailable_kind(login.name, login.platform)
+routes = Blueprint("oidc-logouts", description="Logouts at OpenID Connect providers.")
 
-    @routes.operation(
-        "POST",
-        f"{LOGOUTS}/<provider>",
-        access=Access.PUBLIC,
-        errors=(INVALID, UNKNOWN, unavailable),
-        limit=lambda: host.limits.check_rate("logouts", RATES),
-        document=_FORM,
-    )
-    def end_oidc_sessions(provider: str) -> Any:
-        """End the logins of a session that has ended at a provider, which sends a logout token."""
-        client = login.providers.get(provider)
-        if not isinstance(client, OIDCProvider):
-            raise ApiError(UNKNOWN)
-        try:
-            token = _verified(client, login.now())
-        except ClientFault as fault:
-            logger.info("A logout token of %s was refused: %s", provider, fault)
-            raise ApiError(INVALID) from fault
-        except ProviderError as error:
-            logger.warning("A logout token of %s cannot be verified: %s", provider, error)
-            raise ApiError(unavailable) from error
-        Logouts(host, client).apply(token)
-        return Response(status=200)
 
-    @routes.after_request
-    def forbid_storage(response: Any) -> Any:
-        # Of refusals, too (section 2.8).
-        response.headers["Cache-Control"] = "no-store"
-        return response
+def count() -> None:
+    """Count a request of a provider."""
+    current_host().limits.check_rate("logouts", RATES)
 
-    return [routes]
+
+@routes.operation(
+    "POST",
+    f"{LOGOUTS}/<provider>",
+    access=Access.PUBLIC,
+    errors=(INVALID, UNKNOWN, UNAVAILABLE),
+    limit=count,
+    document=_FORM,
+)
+def end_oidc_sessions(provider: str) -> Any:
+    """End the logins of a session that has ended at a provider, which sends a logout token."""
+    login = _login()
+    client = login.providers.get(provider)
+    if not isinstance(client, OIDCProvider):
+        raise ApiError(UNKNOWN)
+    try:
+        token = _verified(client, login.now())
+    except ClientFault as fault:
+        logger.info("A logout token of %s was refused: %s", provider, fault)
+        raise ApiError(INVALID) from fault
+    except ProviderError as error:
+        logger.warning("A logout token of %s cannot be verified: %s", provider, error)
+        raise ApiError(UNAVAILABLE) from error
+    Logouts(current_host(), client).apply(token)
+    return Response(status=200)
+
+
+@routes.after_request
+def forbid_storage(response: Any) -> Any:
+    """Keep responses out of caches, refusals included (section 2.8)."""
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _login() -> OIDCLogin:
+    login = current_host().extension(OIDCLogin)
+    assert login is not None  # noqa: S101  the route exists only with it
+    return login
 
 
 def _verified(provider: OIDCProvider, now: float) -> LogoutToken:

@@ -11,7 +11,8 @@ from strongroom.plugin_api.pages import LoginLink, StaticFiles
 from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
 from strongroom_login_oauth.links import login_links
 from strongroom_login_oauth.routes import blueprints
-from strongroom_login_oidc.back_channel import INVALID, UNKNOWN, back_channel
+from strongroom_login_oidc import back_channel
+from strongroom_login_oidc.back_channel import INVALID, UNKNOWN
 from strongroom_login_oidc.commands import make_commands
 from strongroom_login_oidc.method import OIDCLogin
 
@@ -30,7 +31,9 @@ def register_errors() -> Iterable[ErrorKind]:
 
 @hookimpl
 def register_blueprints(host: HostAPI) -> list[Blueprint]:
-    return [*blueprints(host, OIDCLogin), *back_channel(host)]
+    flow = blueprints(host, OIDCLogin)
+    # Without providers, the login is disabled.
+    return [*flow, back_channel.routes] if flow else []
 
 
 @hookimpl

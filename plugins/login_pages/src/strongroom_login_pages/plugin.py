@@ -19,7 +19,7 @@ from strongroom.plugin_api.web import (
 from strongroom_login_pages.application import LoginPagesApplication
 from strongroom_login_pages.front_ends.codes import LoginCodes
 from strongroom_login_pages.front_ends.models import metadata
-from strongroom_login_pages.front_ends.routes import CODE_INVALID, make_routes
+from strongroom_login_pages.front_ends.routes import CODE_INVALID, routes
 from strongroom_login_pages.options import LoginPagesOptions
 from strongroom_login_pages.sign_in.links import LinkOrder
 
@@ -43,17 +43,17 @@ def register_errors() -> list[ErrorKind]:
 
 @hookimpl
 def register_prune_steps(host: HostAPI) -> list[PruneStep]:
-    return [PruneStep("login_codes", LoginCodes(host).prune)]
+    return [PruneStep("login_codes", host.get_service(LoginCodes).prune)]
 
 
 @hookimpl
-def register_blueprints(host: HostAPI) -> list[Blueprint]:
-    return [make_routes(host, LoginCodes(host))]
+def register_blueprints() -> list[Blueprint]:
+    return [routes]
 
 
 @hookimpl
 def register_deactivations(host: HostAPI) -> list[Deactivate]:
-    return [LoginCodes(host).deactivate]
+    return [host.get_service(LoginCodes).deactivate]
 
 
 @hookimpl
@@ -95,4 +95,4 @@ def register_invitation_pages() -> list[InvitationPage]:
 
 @hookimpl
 def register_wsgi_applications(host: HostAPI) -> list[tuple[str, WSGIApplication]]:
-    return [("/account", LoginPagesApplication(host, LoginCodes(host)))]
+    return [("/account", LoginPagesApplication(host, host.get_service(LoginCodes)))]

@@ -9,7 +9,7 @@ from strongroom.plugin_api.pages import StaticFiles
 from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
 from strongroom_login_passkey.events import REGRESSED
 from strongroom_login_passkey.factor import PasskeyFactor
-from strongroom_login_passkey.routes import NOT_CONFIGURED, make_routes
+from strongroom_login_passkey.routes import NOT_CONFIGURED, make_blueprints
 
 API_VERSION = "1.2"
 
@@ -36,5 +36,4 @@ def register_event_types() -> list[AuditedEvent]:
 
 @hookimpl
 def register_blueprints(host: HostAPI) -> list[Blueprint]:
-    factor = host.extension(PasskeyFactor)
-    return [make_routes(host, factor)] if factor else []
+    return make_blueprints(host)

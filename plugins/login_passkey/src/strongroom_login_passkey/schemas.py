@@ -1,10 +1,11 @@
 """JSON of the routes."""
 
-from typing import Any, Final
+from typing import Final
 
 from marshmallow import Schema, ValidationError, fields, validate
 
 from strongroom.plugin_api.names import name_fault
+from strongroom.plugin_api.schemas import Timestamp
 
 _MAX_NAME: Final = 64
 
@@ -63,23 +64,16 @@ class PasskeyNameSchema(Schema):
     )
 
 
-def challenge_schema(timestamp: type[fields.Field[Any]]) -> type[Schema]:
-    """Return the schema of a challenge, with the server's field for points in time."""
+class PasskeyChallengeSchema(Schema):
+    """What ``navigator.credentials`` of the browser needs."""
 
-    class PasskeyChallengeSchema(Schema):
-        """What ``navigator.credentials`` of the browser needs."""
-
-        id = fields.String(
-            required=True, metadata={"description": "For the request that sends the answer"}
-        )
-        publicKey = fields.Dict(
-            keys=fields.String(),
-            required=True,
-            metadata={"description": "Options as JSON (WebAuthn Level 3, section 5.1.8)"},
-        )
-        expiresAt = timestamp(
-            required=True,
-            metadata={"description": "Until when the answer is accepted, in UTC"},
-        )
-
-    return PasskeyChallengeSchema
+    id = fields.String(required=True, metadata={"description": "For the request that sends the answer"})
+    publicKey = fields.Dict(
+        keys=fields.String(),
+        required=True,
+        metadata={"description": "Options as JSON (WebAuthn Level 3, section 5.1.8)"},
+    )
+    expiresAt = Timestamp(
+        required=True,
+        metadata={"description": "Until when the answer is accepted, in UTC"},
+    )

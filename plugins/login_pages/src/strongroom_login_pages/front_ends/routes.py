@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.request import get_service
 from strongroom.plugin_api.web import Access, ApiError, Blueprint, ErrorKind
 from strongroom_login_pages.front_ends.codes import LoginCodes
 from strongroom_login_pages.front_ends.schemas import LoginCodeSchema, LoginPageTokensSchema
@@ -12,27 +12,24 @@ CODE_INVALID: Final = ErrorKind(
 )
 
 
-def make_routes(host: HostAPI, codes: LoginCodes) -> Blueprint:
-    """Return the route."""
-    routes = host.blueprint("login pages", description="Log in by the pages of the server.")
+routes = Blueprint("login pages", description="Log in by the pages of the server.")
 
-    @routes.operation(
-        "POST",
-        "/api/v1/login-codes",
-        access=Access.PUBLIC,
-        body=LoginCodeSchema,
-        returns=LoginPageTokensSchema,
-        errors=(CODE_INVALID,),
-    )
-    def redeem_login_code(body: dict[str, str]) -> Any:
-        """Exchange the code that the login page has returned, once and within a minute, for tokens.
 
-        `codeVerifier` is the secret whose SHA-256 the front end has passed as `codeChallenge`
-        (RFC 7636).
-        """
-        tokens = codes.redeem(body["code"], body["codeVerifier"])
-        if tokens is None:
-            raise ApiError(CODE_INVALID)
-        return tokens
+@routes.operation(
+    "POST",
+    "/api/v1/login-codes",
+    access=Access.PUBLIC,
+    body=LoginCodeSchema,
+    returns=LoginPageTokensSchema,
+    errors=(CODE_INVALID,),
+)
+def redeem_login_code(body: dict[str, str]) -> Any:
+    """Exchange the code that the login page has returned, once and within a minute, for tokens.
 
-    return routes
+    `codeVerifier` is the secret whose SHA-256 the front end has passed as `codeChallenge`
+    (RFC 7636).
+    """
+    tokens = get_service(LoginCodes).redeem(body["code"], body["codeVerifier"])
+    if tokens is None:
+        raise ApiError(CODE_INVALID)
+    return tokens
