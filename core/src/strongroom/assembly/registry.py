@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Generic, TypeVar
 
+from strongroom.activity.events.catalogue import EventCatalogue
 from strongroom.plugin_api.events import EventSink, matches
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.metrics import Metric
 from strongroom.plugin_api.pruning import PruneStep
+from strongroom.web.feature import CoreEvent
 from strongroom.web.parts import Part
 
 logger = logging.getLogger(__name__)
@@ -60,6 +62,21 @@ class Registry:
         self.user_exports = Collected(
             lambda: [item for part in self._parts for item in part.register_user_exports()]
         )
+
+    def events(self) -> EventCatalogue:
+        """Return the types of events, and the audit records that they are made from.
+
+        Raises:
+            PluginError: a plugin has a type or an action of the core.
+        """
+        core = EventCatalogue(_events(self._core))
+        for part in self._plugins:
+            for event in part.register_event_types():
+                if event.type.name in core.types:
+                    part.refuse(f'has the type of events "{event.type.name}" of the core')
+                if taken := event.sources.keys() & core.sources.keys():
+                    part.refuse(f'has an event of the action "{min(taken)[0]}" of the core')
+        return EventCatalogue(_events(self._parts))
 
     @cached_property
     def jobs(self) -> Mapping[str, Job]:
@@ -195,6 +212,11 @@ class LifeCycle:
                 part.stop()
             except Exception as error:
                 logger.exception("%s", error)  # noqa: TRY401  names the plugin and the hook
+
+
+def _events(parts: Iterable[Part]) -> Iterator[CoreEvent]:
+    for part in parts:
+        yield from part.register_event_types()
 
 
 def _prefixed(part: Part, step: PruneStep) -> str:

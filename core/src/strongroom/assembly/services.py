@@ -6,6 +6,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from strongroom.activity.events.catalogue import EventCatalogue
 from strongroom.assembly.events import EventServices, assemble_events
 from strongroom.assembly.features import FEATURES
 from strongroom.assembly.infrastructure import Infrastructure
@@ -23,7 +24,8 @@ from strongroom.foundation.config import Settings
 from strongroom.foundation.database import Database
 from strongroom.foundation.jobs.leases import JobLeases
 from strongroom.foundation.limits.backends import prune_events
-from strongroom.foundation.plugins.selection import Selection
+from strongroom.foundation.plugins.plugin import PluginError
+from strongroom.foundation.plugins.selection import Selection, add_plugin_error
 from strongroom.identity.accounts.deactivation import Deactivations
 from strongroom.ops.observability.observers import StorageCallObserver
 from strongroom.ops.observability.readiness import Readiness, probes
@@ -142,13 +144,24 @@ def assemble(
     groups = [*group]
     own = _BasePart(base, lambda run: services.prune_job().run_job(run))
     registry = Registry([own, *features, *groups], plugins)
-    services = Services(base, features, group, assemble_events(base, group, features), {}, registry)
+    services = Services(
+        base, features, group, assemble_events(base, group, _catalogue(base, registry)), {}, registry
+    )
     services.known.update({Settings: base.settings, Clock: base.clock})
     services.known.update((type(service), service) for service in services.create())
     for item in groups:
         item.connect()
     services._register_endings()  # noqa: SLF001
     return services
+
+
+def _catalogue(base: Infrastructure, registry: Registry) -> EventCatalogue:
+    try:
+        return registry.events()
+    except PluginError as error:
+        add_plugin_error(base.configuration, error)
+        base.configuration.raise_if_invalid()
+        raise
 
 
 def _require_scans(base: Infrastructure, features: tuple[Feature, ...]) -> None:

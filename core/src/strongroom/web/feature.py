@@ -80,10 +80,6 @@ class Feature(Part):
         """Return its services."""
         return self._load(self.services) if self.services else None
 
-    def register_event_types(self) -> Iterable[CoreEvent]:
-        """Return the types of its events."""
-        return ()
-
     def _load(self, reference: str) -> Any:
         module, _, name = reference.partition(":")
         package = type(self).__module__.rpartition(".")[0]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from strongroom.foundation.plugins.plugin import Plugin
     from strongroom.plugin_api.deactivation import Deactivation
+    from strongroom.web.feature import CoreEvent
 
 UserEnding = Callable[["Connection", "Deactivation"], None]
 """Ends what a user can do by a part, in the transaction of the change that ends it."""
@@ -40,6 +41,10 @@ class Part:
 
     def register_blueprints(self) -> Iterable[Any]:
         """Return its routes."""
+        return ()
+
+    def register_event_types(self) -> Iterable["CoreEvent"]:
+        """Return the types of its events, with the audit records that they are made from."""
         return ()
 
     def register_event_sinks(self) -> Iterable[EventSink]:

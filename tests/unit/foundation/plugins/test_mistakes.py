@@ -227,6 +227,16 @@ def register_blueprints(host):
         "@hookimpl\ndef register_errors(host):\n    return []\n",
         f'{ACME} is invalid: register_errors has no argument "host"; it may have: none',
     ),
+    "a type of events of the core": (
+        """
+        from strongroom.plugin_api.events import ACTOR, AuditedEvent, EventType
+        @hookimpl
+        def register_event_types():
+            kind = EventType("tenant.deleted", "Things.", (ACTOR,), is_of_tenant_stream=False)
+            return [AuditedEvent("add", kind)]
+        """,
+        f'{ACME} has the type of events "tenant.deleted" of the core',
+    ),
     "two prune steps of one name": (
         """
         from strongroom.plugin_api.pruning import PruneStep

@@ -1,9 +1,10 @@
 """What declarations of events share: fields, and the data that most audit records have."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import product
 from typing import Any, Final
 
-from strongroom.activity.audit.outcomes import SUCCESS
+from strongroom.activity.audit.outcomes import FAILURE, SUCCESS
 from strongroom.plugin_api.events import ACTOR, ON_BEHALF_OF, EventField, EventType
 from strongroom.web.feature import Convert, CoreEvent, Data, Outcome, Record
 
@@ -36,6 +37,17 @@ def server_event(
 ) -> CoreEvent:
     """Return an event of the server's stream."""
     return CoreEvent(EventType(name, description, fields, is_of_tenant_stream=False), dict(sources))
+
+
+def audited_event(event_type: EventType, actions: Iterable[str]) -> CoreEvent:
+    """Return the event of a plugin, whose fields are details of the records of actions."""
+    names = [field.name for field in event_type.fields]
+
+    def convert(record: Record) -> Data:
+        return {**details(record, *names), **actor_data(record)}
+
+    sources = product(actions, (SUCCESS, FAILURE))
+    return CoreEvent(event_type, dict.fromkeys(sources, convert))
 
 
 def actor_data(record: Record) -> Data:

@@ -8,6 +8,7 @@ from typing import Any, Final, NoReturn, TypeVar
 
 from sqlalchemy import Connection
 
+from strongroom.activity.events.declarations import audited_event
 from strongroom.activity.events.delivery import SubscriberSink
 from strongroom.assembly.plugin_host.hosts import PluginHosts
 from strongroom.assembly.plugin_host.state import HostTransaction
@@ -20,6 +21,7 @@ from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.metrics import Metric
 from strongroom.plugin_api.pruning import PruneStep
 from strongroom.plugin_api.state import Transaction
+from strongroom.web.feature import CoreEvent
 from strongroom.web.parts import FileErasure, Part, UserEnding
 
 T = TypeVar("T")
@@ -40,6 +42,10 @@ class PluginPart(Part):
 
     def register_blueprints(self) -> Iterator[Any]:
         yield from self._call("register_blueprints")
+
+    def register_event_types(self) -> Iterator[CoreEvent]:
+        for action, event_type in self._hosts.plugins.event_types_of(self.plugin).items():
+            yield audited_event(event_type, [action])
 
     def register_event_sinks(self) -> Iterator[EventSink]:
         for sink in self._items("register_event_sinks", EventSink):

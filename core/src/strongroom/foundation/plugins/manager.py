@@ -255,6 +255,13 @@ class PluginManager:
             for owner in (plugin.name, *self._factors_of(plugin)):
                 yield f"{owner}.{item.action}", item.type
 
+    def event_types_of(self, plugin: Plugin) -> Mapping[str, EventType]:
+        """Return the types of a plugin's events by the actions of their audit records."""
+        owners = {plugin.name, *self._factors_of(plugin)}
+        return {
+            action: item for action, item in self.event_types.items() if action.split(".")[0] in owners
+        }
+
     def _factors_of(self, plugin: Plugin) -> Iterator[str]:
         for extension in self.extensions_of(plugin):
             if issubclass(extension, SecondFactor):
