@@ -1,30 +1,29 @@
 """Serves a simulated platform over HTTP."""
 
 import threading
+from socketserver import BaseServer
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from flask import Flask
-from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
+from werkzeug.serving import WSGIRequestHandler, make_server
 
 
-class LocalServer:
-    """Serves an application; as a context manager, from a thread.
+class ServingThread:
+    """Serves by a server; as a context manager, from a thread."""
 
-    Args:
-        host: the address to listen on.
-        port: the port to listen on; 0 selects a free one.
-    """
-
-    def __init__(self, app: Flask, *, host: str, port: int) -> None:
-        self._server: BaseWSGIServer = make_server(
-            host, port, app, threaded=True, request_handler=_QuietHandler
-        )
+    def __init__(self, server: BaseServer) -> None:
+        self._server: Any = server
         self._thread = threading.Thread(target=self.serve, name=type(self).__module__, daemon=True)
-        self.url = f"http://{host}:{self._server.server_port}"
+
+    @property
+    def address(self) -> str:
+        """``host:port`` of the listening socket."""
+        host, port = self._server.server_address[:2]
+        return f"{host}:{port}"
 
     def serve(self) -> None:
-        """Serve requests until the server is closed."""
+        """Serve requests until the server is closed, or until interrupted."""
         self._server.serve_forever(poll_interval=0.01)
 
     def close(self) -> None:
@@ -44,6 +43,19 @@ class LocalServer:
         self._server.shutdown()
         self._thread.join()
         self.close()
+
+
+class LocalServer(ServingThread):
+    """Serves an application.
+
+    Args:
+        host: the address to listen on.
+        port: the port to listen on; 0 selects a free one.
+    """
+
+    def __init__(self, app: Flask, *, host: str, port: int) -> None:
+        super().__init__(make_server(host, port, app, threaded=True, request_handler=_QuietHandler))
+        self.url = f"http://{self.address}"
 
 
 class _QuietHandler(WSGIRequestHandler):

@@ -39,7 +39,7 @@ def simulator(
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     click.echo(f"OSS simulator on {server.endpoint}, buckets: {', '.join(buckets)}")
     try:
-        server.serve_forever()
+        server.serve()
     except KeyboardInterrupt:
         click.echo("Stopped.")
     finally:

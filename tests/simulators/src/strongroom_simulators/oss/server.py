@@ -4,14 +4,11 @@ import secrets
 import shutil
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from strongroom_simulators.oss.buckets import Bucket
 from strongroom_simulators.oss.errors import OssError
@@ -20,6 +17,7 @@ from strongroom_simulators.oss.request import CHUNK_SIZE, Request, read_body
 from strongroom_simulators.oss.response import Response, error_response
 from strongroom_simulators.oss.service import OssService
 from strongroom_simulators.oss.signature import Account, SignatureVerifier
+from strongroom_simulators.serving import ServingThread
 
 Clock = Callable[[], datetime]
 
@@ -31,7 +29,7 @@ def system_clock() -> datetime:
     return datetime.now(UTC)
 
 
-class OssSimulator:
+class OssSimulator(ServingThread):
     """A local OSS server; as a context manager it serves from a thread.
 
     Args:
@@ -62,35 +60,17 @@ class OssSimulator:
         self._folder = Path(tempfile.mkdtemp(prefix="oss-simulator-"))
         verifier = SignatureVerifier(self.account, region)
         service = OssService(self._folder, self.buckets, verifier, largest=largest_request)
-        self._server = _Server((host, port), service, self.requests, clock)
+        super().__init__(_Server((host, port), service, self.requests, clock))
 
     @property
     def endpoint(self) -> str:
         """The URL to configure as ``endpoint``."""
-        host, port = self._server.server_address[:2]
-        return f"http://{host!s}:{port}"
-
-    def serve_forever(self) -> None:
-        """Serve requests until interrupted."""
-        self._server.serve_forever(poll_interval=0.05)
+        return f"http://{self.address}"
 
     def close(self) -> None:
         """Stop the server and remove all objects."""
-        self._server.server_close()
+        super().close()
         shutil.rmtree(self._folder)
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self.close()
 
 
 class _Server(ThreadingHTTPServer):

@@ -88,4 +88,4 @@ def simulator(
         for template in templates:
             scope = "overseas" if template.overseas else "mainland"
             click.echo(f"{template.code} ({scope}): {template.text}")
-        server.serve_forever()
+        server.serve()

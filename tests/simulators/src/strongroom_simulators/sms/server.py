@@ -5,11 +5,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from enum import Enum, auto
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-from types import TracebackType
-from typing import Self
 from urllib.parse import parse_qsl, urlsplit
 
+from strongroom_simulators.serving import ServingThread
 from strongroom_simulators.sms.gateway import Gateway
 from strongroom_simulators.sms.messages import ApiRequest, ApiResponse
 
@@ -24,7 +22,7 @@ class Line(Enum):
     LOSES_ANSWERS = auto()
 
 
-class SmsSimulator:
+class SmsSimulator(ServingThread):
     """Serves a gateway over HTTP; as a context manager, from a thread.
 
     The API is at ``/``, like the vendor's. ``GET /simulator/deliveries`` lists the deliveries, and
@@ -41,38 +39,17 @@ class SmsSimulator:
     ) -> None:
         self.gateway = gateway or Gateway()
         self.line = Line.WORKS
-        self._server = _Server((host, port), self)
-        self._thread = Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        super().__init__(_Server((host, port), self))
 
     @property
     def endpoint(self) -> str:
         """``host:port``, for a client's configuration."""
-        host, port = self._server.server_address[:2]
-        return f"{host!s}:{port}"
+        return self.address
 
     @property
     def deliveries_url(self) -> str:
         """The URL of the list of deliveries."""
         return f"http://{self.endpoint}{DELIVERIES_PATH}"
-
-    def serve_forever(self) -> None:
-        """Serve in this thread until it is interrupted."""
-        self._server.serve_forever()
-
-    def close(self) -> None:
-        """Close the listening socket."""
-        self._server.server_close()
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self.close()
 
 
 class _Server(ThreadingHTTPServer):
