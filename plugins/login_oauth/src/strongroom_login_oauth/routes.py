@@ -4,7 +4,8 @@ import json
 import logging
 import secrets
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from functools import wraps
+from typing import Any, Final, TypeVar, Unpack
 from urllib.parse import quote, urlencode, urlsplit
 
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
@@ -12,15 +13,17 @@ from flask import Response, jsonify, redirect, request
 from werkzeug.datastructures import MultiDict
 
 from strongroom.plugin_api.authentication import Sensitive
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.login import VerificationCode
+from strongroom.plugin_api.schemas import BoundCredentialSchema, DoneSchema, IssuedTokensSchema
 from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.web import (
     Access,
     ApiError,
     Blueprint,
-    ErrorKind,
     FieldError,
-    HostAPI,
+    HostErrors,
+    RouteOptions,
     State,
     prefix_of_state,
 )
@@ -40,7 +43,6 @@ from strongroom_login_oauth.schemas import BIND, LOGIN, Schemas
 
 logger = logging.getLogger(__name__)
 
-ViewT = TypeVar("ViewT", bound=Callable[..., Any])
 ProviderT = TypeVar("ProviderT", bound=Provider)
 Json = dict[str, Any]
 
@@ -122,7 +124,7 @@ class Routes:
         self._refusals = [kind_of(fault, login.name, login.platform) for fault in FAULTS]
         self._invalid = kind_of(AnswerInvalid, login.name, login.platform)
         self._denied = kind_of(AccessDenied, login.name, login.platform)
-        self.blueprint = host.blueprint(
+        self.blueprint = Blueprint(
             login.name,
             description=f"Log in with {login.platform}.",
             parameters={"name": f"The name of the {login.selector} in the configuration"},
@@ -130,209 +132,205 @@ class Routes:
         self._add_requests()
         self._add_logins()
         self._add_bindings()
+        self._add_unbindings()
         self._add_browser_flow()
         self._add_callbacks()
+        if any(provider.form_post for provider in login.providers.values()):
+            self._add_form_posts()
 
-    def _named(self, name: str, text: str) -> Callable[[ViewT], ViewT]:
-        """Return a decorator that gives a view the name and the description of its operation."""
+    def _add(
+        self,
+        method: str,
+        path: str,
+        view: Callable[..., Any],
+        name: str,
+        text: str,
+        **options: Unpack[RouteOptions],
+    ) -> None:
+        """Add a route, with the name and the description of its operation."""
 
-        def rename(view: ViewT) -> ViewT:
-            view.__name__ = view.__qualname__ = name
-            view.__doc__ = text
-            return view
+        @wraps(view)
+        def named(**inputs: Any) -> Any:
+            return view(**inputs)
 
-        return rename
+        named.__name__, named.__doc__ = name, text
+        self.blueprint.operation(method, path, **options)(named)
 
     def _add_requests(self) -> None:
-        errors: list[ErrorKind] = [self._unknown, self._unavailable]
-
-        @self.blueprint.operation(
+        self._add(
             "POST",
             self._login.request_path(),
-            access=Access.OPTIONAL,
-            body=self._schemas.request,
-            returns=self._schemas.url,
-            status=201,
-            errors=(*errors, *self._host.state_errors),
-        )
-        @self._named(
+            self._create_request,
             f"create_{self._name}_authorization_request",
             f"Get the URL of a page of {self._platform}, for this client and one use.\n\n"
             "The purpose `bind` requires a token, and the resulting state is valid only for this user. "
             "The page redirects to this server, which redirects to `returnTo` or `appRedirect`.",
+            access=Access.OPTIONAL,
+            body=self._schemas.request,
+            returns=self._schemas.url,
+            status=201,
+            errors=(self._unknown, self._unavailable, HostErrors.STATES),
         )
-        def create_request(body: Json) -> Json:
-            name, provider = self._choose(body.get(self._login.selector))
-            purpose = body["purpose"]
-            state, url = self._begin(name, provider, purpose, purpose == BIND, body.get("language"))
-            target = body.get("appRedirect") or body.get("returnTo")
-            self._login.tickets.remember_start(state.value, name, target)
-            ends = iso_format(state.expires_at)
-            return {"url": url, "state": state.value, self._login.selector: name, "expiresAt": ends}
+
+    def _create_request(self, body: Json) -> Json:
+        name, provider = self._choose(body.get(self._login.selector))
+        purpose = body["purpose"]
+        state, url = self._begin(name, provider, purpose, purpose == BIND, body.get("language"))
+        target = body.get("appRedirect") or body.get("returnTo")
+        self._login.tickets.remember_start(state.value, name, target)
+        ends = iso_format(state.expires_at)
+        return {"url": url, "state": state.value, self._login.selector: name, "expiresAt": ends}
 
     def _add_logins(self) -> None:
-        @self.blueprint.operation(
+        self._add(
             "POST",
             f"/api/v1/{self._name}-authorizations",
-            access=Access.PUBLIC,
-            body=self._schemas.login,
-            returns=self._host.tokens_schema,
-            errors=(*self._host.login_errors, *self._host.state_errors, self._unknown, *self._refusals),
-        )
-        @self._named(
+            self._log_in,
             f"create_{self._name}_authorization",
             f"Log in with the code and state of {self._platform}'s redirect, and get tokens.\n\n"
             "The state is redeemed even if the code is invalid.",
+            access=Access.PUBLIC,
+            body=self._schemas.login,
+            returns=IssuedTokensSchema,
+            errors=(HostErrors.LOG_IN, HostErrors.STATES, self._unknown, *self._refusals),
         )
-        def log_in(body: Json) -> Any:
-            data = self._host.logins.consume_state(body["state"], self._purpose(LOGIN))
-            return self._host.logins.log_in(self._name, self._proof(data, body))
+
+    def _log_in(self, body: Json) -> Any:
+        data = self._host.logins.consume_state(body["state"], self._purpose(LOGIN))
+        return self._host.logins.log_in(self._name, self._proof(data, body))
 
     def _add_bindings(self) -> None:
-        path = self._login.ids_path("<user_id>")
-
-        @self.blueprint.operation(
+        self._add(
             "POST",
-            path,
-            access=Access.USER,
-            sensitive=Sensitive.CREDENTIALS,
-            body=self._schemas.bind,
-            returns=self._host.credential_schema,
-            status=201,
-            errors=(*self._host.bind_errors, *self._host.state_errors, self._unknown, *self._refusals),
-        )
-        @self._named(
+            self._login.ids_path("<user_id>"),
+            self._bind,
             f"bind_{self._name}_id",
             f"Bind the caller's account of {self._platform}; it replaces the one bound before.\n\n"
             "Requires a code sent to a bound contact; without contacts, the current password; without a "
             "password, a login within the last 5 minutes.",
-        )
-        def bind(user_id: str, body: Json) -> Any:
-            data = self._host.logins.consume_state(body["state"], self._purpose(BIND), for_user=True)
-            return bind_account(self._host, self._login, user_id, self._proof(data, body), body)
-
-        @self.blueprint.operation(
-            "DELETE",
-            path,
             access=Access.USER,
             sensitive=Sensitive.CREDENTIALS,
-            query=self._schemas.unbind,
-            returns=self._host.done_schema,
-            errors=(*self._host.unbind_errors, self._unknown),
-            document={"parameters": [CODE_PARAMETER]},
+            body=self._schemas.bind,
+            returns=BoundCredentialSchema,
+            status=201,
+            errors=(HostErrors.BIND, HostErrors.STATES, self._unknown, *self._refusals),
         )
-        @self._named(
+
+    def _bind(self, user_id: str, body: Json) -> Any:
+        data = self._host.logins.consume_state(body["state"], self._purpose(BIND), for_user=True)
+        return bind_account(self._host, self._login, user_id, self._proof(data, body), body)
+
+    def _add_unbindings(self) -> None:
+        self._add(
+            "DELETE",
+            self._login.ids_path("<user_id>"),
+            self._unbind,
             f"unbind_{self._name}_ids",
             f"Unbind the caller's accounts of {self._platform}, all of them or those of one "
             f"{self._login.selector}.\n\n"
             "Requires a code of the purpose `unbind`, and an e-mail address or mobile number that "
             "remains.",
+            access=Access.USER,
+            sensitive=Sensitive.CREDENTIALS,
+            query=self._schemas.unbind,
+            returns=DoneSchema,
+            errors=(HostErrors.UNBIND, self._unknown),
+            document={"parameters": [CODE_PARAMETER]},
         )
-        def unbind(user_id: str, query: Json) -> Any:
-            name = query.get(self._login.selector)
-            prefix = "" if name is None else self._login.prefix_of(self._choose(name)[0])
-            return self._host.logins.unbind(user_id, self._login.kinds, prefix=prefix)
+
+    def _unbind(self, user_id: str, query: Json) -> Any:
+        name = query.get(self._login.selector)
+        prefix = "" if name is None else self._login.prefix_of(self._choose(name)[0])
+        return self._host.logins.unbind(user_id, self._login.kinds, prefix=prefix)
 
     def _add_browser_flow(self) -> None:
-        @self.blueprint.operation(
+        self._add(
             "GET",
             f"/api/v1/{self._name}-authorizations/begin",
+            self._begin_login,
+            f"begin_{self._name}_login",
+            f"Lead a browser from a button of the login page or the account to {self._platform}.\n\n"
+            "The purpose `bind` requires that the browser is logged in.",
             access=Access.PUBLIC,
             query=self._schemas.begin,
             status=302,
-            errors=(self._unknown, self._unavailable, *self._host.state_errors),
+            errors=(self._unknown, self._unavailable, HostErrors.STATES),
             # Each request stores a state.
             limit="public_per_address",
             document={"responses": {"302": {"description": f"The page of {self._platform}"}}},
         )
-        @self._named(
-            f"begin_{self._name}_login",
-            f"Lead a browser from a button of the login page or the account to {self._platform}.\n\n"
-            "The purpose `bind` requires that the browser is logged in.",
-        )
-        def begin(query: Json) -> Any:
-            name, provider = self._choose(query.get(self._login.selector))
-            is_binding = query["purpose"] == BIND
-            if is_binding:
-                self._host.browser.require_session()
-            purpose = CONNECT if is_binding else BROWSER
-            language = self._host.browser.language
-            try:
-                url = self._begin(name, provider, purpose, is_binding, language)[1]
-            except ApiError as error:
-                return self._host.browser.refuse_login(error)
-            return redirect(url)
+
+    def _begin_login(self, query: Json) -> Any:
+        name, provider = self._choose(query.get(self._login.selector))
+        is_binding = query["purpose"] == BIND
+        if is_binding:
+            self._host.browser.require_session()
+        purpose = CONNECT if is_binding else BROWSER
+        language = self._host.browser.language
+        try:
+            url = self._begin(name, provider, purpose, is_binding, language)[1]
+        except ApiError as error:
+            return self._host.browser.refuse_login(error)
+        return redirect(url)
 
     def _add_callbacks(self) -> None:
         selector = self._login.selector
         own = f"{callback_path(self._name)}/<name>"
-
-        @self.blueprint.operation("GET", own, **self._callback_options())
-        @self._named(
+        responses = {"303": {"description": "Where the login began"}, "200": _HANDED_OVER}
+        options: RouteOptions = {
+            "access": Access.PUBLIC,
+            "query": self._schemas.callback,
+            "any_query": True,
+            "status": 303,
+            "errors": (self._invalid, self._denied, HostErrors.STATES),
+            "limit": "public_per_address",
+            "document": {"responses": responses},
+        }
+        self._add(
+            "GET",
+            own,
+            self._finish_or_refuse,
             f"finish_{self._name}_login",
             f"Follow the redirect of {self._platform}, and finish what the browser has begun.\n\n"
             "What began by the REST API goes on at its `returnTo` or `appRedirect`; without one, the "
             "response is the body for the request that follows. "
             f"The answer to a login that began with another {selector} is refused.",
+            **options,
         )
-        def finish(name: str, query: Json) -> Any:
-            return self._finish_or_refuse(query, name)
-
-        @self.blueprint.operation("GET", callback_path(self._name), **self._callback_options())
-        @self._named(
+        self._add(
+            "GET",
+            callback_path(self._name),
+            self._finish_or_refuse,
             f"finish_shared_{self._name}_login",
             f"Follow the redirect of {self._platform} to the redirect URI that several {selector}s "
             "share.\n\n"
             f"Only for {selector}s with `shared_redirect_uri`, whose answers cannot be distinguished.",
+            **options,
         )
-        def finish_shared(query: Json) -> Any:
-            return self._finish_or_refuse(query, None)
 
-        if any(provider.form_post for provider in self._login.providers.values()):
-            self._add_form_posts(own)
-
-    def _callback_options(self) -> dict[str, Any]:
-        responses = {"303": {"description": "Where the login began"}, "200": _HANDED_OVER}
-        return {
-            "access": Access.PUBLIC,
-            "query": self._schemas.callback,
-            "any_query": True,
-            "status": 303,
-            "errors": (self._invalid, self._denied, *self._host.state_errors),
-            "limit": "public_per_address",
-            "document": {"responses": responses},
-        }
-
-    def _add_form_posts(self, own: str) -> None:
+    def _add_form_posts(self) -> None:
         text = (
             f"Redirect the form that {self._platform} has posted to the same path by GET.\n\n"
             "Browsers send no cookies with a form of another site, but with the redirect that follows."
         )
-        options: dict[str, Any] = {
+        options: RouteOptions = {
             "access": Access.PUBLIC,
             "status": 303,
             "errors": (self._invalid,),
             "document": {"responses": {"303": {"description": "The same by GET"}}},
         }
+        shared = callback_path(self._name)
+        for path, name in ((f"{shared}/<name>", "forward"), (shared, "forward_shared")):
+            self._add("POST", path, self._forward_form, f"{name}_{self._name}_form", text, **options)
 
-        @self.blueprint.operation("POST", own, **options)
-        @self._named(f"forward_{self._name}_form", text)
-        def forward(name: str) -> Any:
-            return self._forward_form(name)
-
-        @self.blueprint.operation("POST", callback_path(self._name), **options)
-        @self._named(f"forward_shared_{self._name}_form", text)
-        def forward_shared() -> Any:
-            return self._forward_form(None)
-
-    def _forward_form(self, name: str | None) -> Any:
+    def _forward_form(self, name: str | None = None) -> Any:
         self._require_single(request.form)
         known = self._schemas.callback().fields
         query = {key: value for key, value in request.form.items() if key in known}
         path = urlsplit(self._host.public_url).path + callback_path(self._name, name)
         return redirect(f"{path}?{urlencode(query)}", 303)
 
-    def _finish_or_refuse(self, query: Json, name: str | None) -> Any:
+    def _finish_or_refuse(self, query: Json, name: str | None = None) -> Any:
         self._require_single(request.args)
         try:
             return self._finish(query, name)
