@@ -17,7 +17,6 @@ from generator.prose import cell, code, prose, required
 from strongroom import plugin_api
 
 _PACKAGE: Final = plugin_api.__name__
-_FORMER: Final = {"answers"}
 """Former names of modules, which import what others define."""
 
 _WIDTH: Final = 100
@@ -50,7 +49,7 @@ def plugin_api_pages() -> dict[str, str]:
 
 def api_modules() -> list[ModuleType]:
     """Return the public modules of the plugin API, sorted by name."""
-    names = {info.name for info in pkgutil.iter_modules(plugin_api.__path__)} - _FORMER
+    names = {info.name for info in pkgutil.iter_modules(plugin_api.__path__)}
     return [importlib.import_module(f"{_PACKAGE}.{name}") for name in sorted(names)]
 
 

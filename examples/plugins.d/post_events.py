@@ -16,7 +16,7 @@ from strongroom.plugin_api import hookimpl, option
 from strongroom.plugin_api.events import Event, EventSubscriber
 from strongroom.plugin_api.host import HostAPI
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 TIMEOUT_SECONDS = 10
 

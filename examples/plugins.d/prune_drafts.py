@@ -20,7 +20,7 @@ from strongroom.plugin_api.files import FileInfo
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job, JobRun
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 logger = logging.getLogger(__name__)
 

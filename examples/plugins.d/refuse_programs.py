@@ -11,7 +11,7 @@ from strongroom.plugin_api.scanning import ContentScanner, Verdict
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.plugin_api.web import ErrorKind
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 REFUSED = ErrorKind(422, "error.program-refused", "Programs are not accepted.")
 EXTENSIONS = (".exe", ".com", ".scr", ".msi")

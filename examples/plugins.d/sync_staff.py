@@ -24,7 +24,7 @@ from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.users import UserInfo
 from strongroom.plugin_api.web import ApiError
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 logger = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from tests.support.distributions import install
 from tests.support.redis import RedisServer
 from tests.support.server import serving
 
-PREAMBLE = 'from strongroom.plugin_api import hookimpl\nAPI_VERSION = "1.0"\n@hookimpl\n'
+PREAMBLE = 'from strongroom.plugin_api import hookimpl\nAPI_VERSION = "2.0"\n@hookimpl\n'
 S3 = {
     "backend": "s3",
     "bucket": "files",
@@ -203,7 +203,7 @@ def test_a_constructor_that_fails(server_config: Path, riddles: Path) -> None:
     code = (
         "from strongroom.plugin_api import hookimpl\n"
         "from strongroom.builtin.fixed_captcha import FixedCaptcha\n"
-        'API_VERSION = "1.0"\n'
+        'API_VERSION = "2.0"\n'
         "class Riddle(FixedCaptcha):\n"
         '    name = "riddle"\n'
         "    def __init__(self, options):\n"

@@ -24,7 +24,7 @@ from strongroom.activity.events import positions
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.events import EventSink
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 class Journal(EventSink):
     name = "journal"

@@ -102,7 +102,7 @@ from flask import Flask, request
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.web import LargeBody, MountedApplication
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 @hookimpl

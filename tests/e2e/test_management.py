@@ -48,7 +48,7 @@ from flask import request
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.metrics import Counter, Gauge, Histogram
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 SEEN = Counter("requests", "Requests.", labels={"kind": ("all", "none")})
 TIME = Histogram("time", "A time.", unit="seconds", buckets=(1, 10))
 

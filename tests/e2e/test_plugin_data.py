@@ -38,7 +38,7 @@ import sqlalchemy as sa
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.state import PluginTables
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 RECORD = Path(__file__).with_name("record")
 metadata = sa.MetaData()
 notes = sa.Table("diary_notes", metadata, sa.Column("id", sa.Integer, primary_key=True),

@@ -21,7 +21,7 @@ import os
 from pathlib import Path
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.captcha import CaptchaChallenge, CaptchaProvider
-API_VERSION = "1.0"
+API_VERSION = "2.0"
 RECORD = Path({record!r})
 
 def note(what):
@@ -95,7 +95,7 @@ SERVICE = """
 import os, threading
 from pathlib import Path
 from strongroom.plugin_api import hookimpl
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 RECORD = Path({record!r})
 
 def note(what):

@@ -38,7 +38,7 @@ import logging
 from pathlib import Path
 from strongroom.builtin.image_captcha import DigitsCaptcha
 from strongroom.plugin_api import hookimpl
-API_VERSION = "1.0"
+API_VERSION = "2.0"
 class Watched(DigitsCaptcha):
     name = "watched"
     def issue(self):

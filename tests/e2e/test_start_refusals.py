@@ -17,7 +17,7 @@ from tests.support.server import serving
 PREAMBLE = """
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.captcha import CaptchaProvider
-API_VERSION = "1.0"
+API_VERSION = "2.0"
 """
 CAPTCHA = """
 class Riddle(CaptchaProvider):
@@ -183,15 +183,15 @@ def test_a_plugin_that_raises_in_a_hook(deployment: Deployment) -> None:
     ("version", "fault"),
     [
         (
-            '"2.0"',
-            'plugin "riddles" was written for plugin API 2.0; this server has 1.2; upgrade strongroom',
+            '"3.0"',
+            'plugin "riddles" was written for plugin API 3.0; this server has 2.0; upgrade strongroom',
         ),
         (
-            '"1.3"',
-            'plugin "riddles" was written for plugin API 1.3; this server has 1.2; upgrade strongroom',
+            '"2.1"',
+            'plugin "riddles" was written for plugin API 2.1; this server has 2.0; upgrade strongroom',
         ),
-        ("1", 'plugin "riddles" must state API_VERSION = "1.2"'),
-        ("None", 'plugin "riddles" must state API_VERSION = "1.2"'),
+        ("1", 'plugin "riddles" must state API_VERSION = "2.0"'),
+        ("None", 'plugin "riddles" must state API_VERSION = "2.0"'),
     ],
 )
 def test_a_plugin_for_another_api(deployment: Deployment, version: str, fault: str) -> None:

@@ -21,7 +21,7 @@ from tests.support.waiting import wait_until
 SLOW_PLUGIN = """
 import os, pathlib, threading
 from strongroom.plugin_api import hookimpl
-API_VERSION = "1.0"
+API_VERSION = "2.0"
 @hookimpl
 def register_blueprints():
     call = len(list(pathlib.Path({folder!r}).glob("call-*"))) + 1

@@ -19,7 +19,7 @@ from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.login import Credential, VerificationCode
 
-API_VERSION = "1.0"
+API_VERSION = "2.0"
 
 FOLDER = Path(__file__).parent / "without"
 """Holds a file for each guard that is taken away."""

@@ -27,7 +27,7 @@ import sqlalchemy as sa
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.pruning import PruneStep
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 FAILS, CALLS = [], []
 
 def erase(transaction, removed):

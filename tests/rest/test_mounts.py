@@ -26,7 +26,7 @@ from flask import Response
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.web import ApiError, LargeBody, MountedApplication
 
-API_VERSION = "1.1"
+API_VERSION = "2.0"
 CLOSED = []
 
 class Body:
@@ -114,7 +114,7 @@ def register_blueprints(host):
 OTHER = """
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.web import LargeBody, MountedApplication
-API_VERSION = "1.1"
+API_VERSION = "2.0"
 
 @hookimpl
 def register_wsgi_applications(host):

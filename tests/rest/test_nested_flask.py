@@ -16,7 +16,7 @@ import flask
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.web import ApiError
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 def application(host):
     app = flask.Flask("nested")

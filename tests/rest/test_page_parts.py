@@ -285,7 +285,7 @@ WRONG = {
 TEMPLATE = """
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.pages import Connection, LoginLink, LoginRequest, MenuItem, StaticFiles
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 def connection(name="a", labels={"en": "A"}, path="/"):
     return Connection(name, labels, path, "badge", ("badge",), "/badges", list)
@@ -337,7 +337,7 @@ def test_only_one_plugin_has_login_pages(folder: Path, database_url: str) -> Non
     pages = """
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.pages import LoginPages
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 class Pages(LoginPages):
     def __call__(self, environ, start_response):
@@ -359,7 +359,7 @@ def register_wsgi_applications(host):
 def test_a_mount_may_not_take_the_place_of_static_files(folder: Path, database_url: str) -> None:
     code = """
 from strongroom.plugin_api import hookimpl
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 @hookimpl
 def register_wsgi_applications(host):

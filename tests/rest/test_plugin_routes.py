@@ -58,7 +58,7 @@ lamps, desks = make_routes("lamps", "/desks"), make_routes("desks", None)
 PLUGIN = """
 from strongroom.plugin_api import hookimpl
 from shelf_routes import {name}
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 @hookimpl
 def register_blueprints():

@@ -14,7 +14,7 @@ PLUGIN: Final = """
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.login import Contact, Credential, LoginMethod, VerifiedCredential
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 logins, faults = [], []
 
 

@@ -13,7 +13,7 @@ from strongroom.plugin_api.pages import LoginLink, LoginRequest, MenuItem, Stati
 from strongroom.plugin_api.web import Access, ApiError, ErrorKind
 from werkzeug.wrappers import Request, Response
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 class Badge(LoginMethod):

@@ -29,7 +29,7 @@ from strongroom_login_oauth.options import OAuthOptions
 from strongroom_login_oauth.provider import Identity, Provider
 from strongroom_login_oauth.routes import blueprints
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 REFUSALS = {
     "outsider": errors.NotMember,

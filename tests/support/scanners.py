@@ -19,7 +19,7 @@ from strongroom.plugin_api.web import ErrorKind
 from tests.support.config import Table
 from tests.support.distributions import install
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 VIRUS = b"this-is-malicious"
 LOCKED = b"this-cannot-be-scanned"

@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 from tests.support.feishu import REDIRECT, Values
 
-from strongroom.plugin_api.web import HostAPI
+from strongroom.plugin_api.host import HostAPI
 from strongroom.testing.clock import ManualClock
 from strongroom_login_feishu.options import FeishuApp, FeishuOptions
 from strongroom_login_feishu.provider import FeishuProvider

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from strongroom.plugin_api import hookimpl, option
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.login import Credential, LoginMethod
 from strongroom.plugin_api.pages import LoginLink
-from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
+from strongroom.plugin_api.web import Blueprint, ErrorKind
 from strongroom_login_oauth.answer import Json
 from strongroom_login_oauth.client import JsonClient
 from strongroom_login_oauth.errors import NotMember
@@ -20,7 +21,7 @@ from strongroom_login_oauth.options import OAuthOptions
 from strongroom_login_oauth.provider import Identity, Provider
 from strongroom_login_oauth.routes import blueprints
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 LABELS: Final[Mapping[str, str]] = {"en": "Acme", "zh": "艾克米"}
 
 

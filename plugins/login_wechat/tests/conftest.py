@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import requests
 
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.login import Client, Credential, LoginAttempt, VerificationCode
-from strongroom.plugin_api.web import HostAPI
 from strongroom_login_oauth.memory import MemoryValues
 from strongroom_login_wechat import method
 from strongroom_login_wechat.api import WeChatApi

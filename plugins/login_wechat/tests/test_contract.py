@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.login import Credential, LoginAttempt, Proofs
-from strongroom.plugin_api.web import HostAPI
 from strongroom.testing.login import CLIENT, LoginMethodContract, MakeMethod
 from strongroom_login_wechat.method import WeChatLogin
 from strongroom_login_wechat.options import WeChatOptions

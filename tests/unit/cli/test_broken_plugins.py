@@ -14,7 +14,7 @@ from strongroom.foundation.config import ConfigurationError, load
 from strongroom.foundation.config.plugin_discovery import installed_plugins
 from strongroom.foundation.plugins.selection import select
 
-PREAMBLE = 'import click\nfrom strongroom.plugin_api import hookimpl\nAPI_VERSION = "1.0"\n'
+PREAMBLE = 'import click\nfrom strongroom.plugin_api import hookimpl\nAPI_VERSION = "2.0"\n'
 COMMANDS = PREAMBLE + "@hookimpl\ndef register_commands():\n    {body}\n"
 
 

@@ -121,7 +121,7 @@ def test_the_check_of_a_one_file_plugin_finds_a_table_without_a_migration(tmp_pa
         "from sqlalchemy import Column, Integer, MetaData, Table\n"
         "from strongroom.plugin_api import hookimpl\n"
         "from strongroom.plugin_api.state import PluginTables\n"
-        'API_VERSION = "1.2"\n'
+        'API_VERSION = "2.0"\n'
         "metadata = MetaData()\n"
         'Table("acme_notes", metadata, Column("id", Integer, primary_key=True))\n'
         "@hookimpl\n"
@@ -137,7 +137,7 @@ def test_info_shows_where_a_plugin_comes_from_and_its_options() -> None:
     shown = plugins("info", "storage_local").output
     assert "entry point  storage_local = strongroom_storage_local.plugin" in shown
     assert "distribution strongroom-storage-local" in shown
-    assert "plugin API   1.2, on a server that has 1.2" in shown
+    assert "plugin API   2.0, on a server that has 2.0" in shown
     assert "can also: LocalPaths, ServerSideCopy" in shown
     assert '[storages.NAME]\n  #backend = "local"' in shown
     assert '#root = "" # required' in shown

@@ -7,7 +7,7 @@ from typing import ClassVar
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.authentication import Authenticator, PresentedCredential, RequestHead
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 class BasicAuthenticator(Authenticator):

@@ -17,7 +17,7 @@ from strongroom.plugin_api.password_schemes import (
     PasswordScheme,
 )
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 # The costs that the configuration accepts.
 _HASH: Final = re.compile(r"\$2b\$(?:0[4-9]|1[0-8])\$[./0-9A-Za-z]{53}")

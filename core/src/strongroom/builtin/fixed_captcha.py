@@ -7,7 +7,7 @@ from typing import Any
 from strongroom.plugin_api import hookimpl, option
 from strongroom.plugin_api.captcha import CaptchaChallenge, CaptchaProvider
 
-API_VERSION = "1.0"
+API_VERSION = "2.0"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ _NOISE: Final = bytes(_SILENCE - 6 + value % 13 for value in range(256))
 """Maps random bytes to 8-bit samples close to silence."""
 
 
-API_VERSION = "1.0"
+API_VERSION = "2.0"
 
 DIGITS: Final = "0123456789"
 

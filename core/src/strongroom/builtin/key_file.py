@@ -16,7 +16,7 @@ from typing import Any, Final
 from strongroom.plugin_api import hookimpl, option
 from strongroom.plugin_api.keys import KeyProvider, KeyProviderError, WrongMasterKey
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 _KEY_BYTES: Final = 32
 _ID_BYTES: Final = 8

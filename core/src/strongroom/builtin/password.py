@@ -11,7 +11,7 @@ from strongroom.plugin_api.login import (
     VerifiedCredential,
 )
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 class PasswordLogin(LoginMethod[NoOptions]):

@@ -9,7 +9,7 @@ from strongroom.plugin_api.captcha import CaptchaChallenge, CaptchaProvider
 from strongroom.plugin_api.forms import CaptchaWidget
 from strongroom.plugin_api.pages import StaticFiles
 
-API_VERSION = "1.0"
+API_VERSION = "2.0"
 
 
 @dataclass(frozen=True, slots=True)

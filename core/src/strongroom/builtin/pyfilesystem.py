@@ -11,7 +11,7 @@ from strongroom.plugin_api.storage import StorageBackend, StorageError
 if TYPE_CHECKING:
     from fs.base import FS
 
-API_VERSION = "1.0"
+API_VERSION = "2.0"
 
 
 @dataclass(frozen=True, slots=True)

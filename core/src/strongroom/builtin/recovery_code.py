@@ -17,7 +17,7 @@ from strongroom.plugin_api.factors import (
 from strongroom.plugin_api.forms import FactorForm
 from strongroom.plugin_api.login import Assurance
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 COUNT: Final = 10
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

@@ -23,7 +23,7 @@ from strongroom.plugin_api.messages import (
 if TYPE_CHECKING:
     import smtplib
 
-API_VERSION = "1.0"
+API_VERSION = "2.0"
 
 # RFC 5321, section 4.2.1: 4yz replies are transient failures, 5yz are permanent.
 _PERMANENT = 500

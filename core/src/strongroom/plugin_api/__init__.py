@@ -7,7 +7,7 @@ Each hook returns classes that implement the abstract classes of this package::
     from strongroom.plugin_api import hookimpl
     from strongroom.plugin_api.storage import StorageBackend
 
-    API_VERSION = "1.2"
+    API_VERSION = "2.0"
 
     @hookimpl
     def register_storage_backends() -> list[type[StorageBackend]]:

@@ -75,7 +75,7 @@ class BrowserAPI(ABC):
 
     @abstractmethod
     def session(self) -> BrowserSession | None:
-        """Return the session of the browser, or ``None`` if its user is not logged in (API 1.2).
+        """Return the session of the browser, or ``None`` if its user is not logged in.
 
         Afterwards the user is the caller of ``host.files``, ``host.tenants`` and ``host.users``, as
         after :meth:`HostAPI.authenticate`. For pages only: routes of the REST API take tokens. A change
@@ -84,7 +84,7 @@ class BrowserAPI(ABC):
 
     @abstractmethod
     def require_session(self, *, admits_impersonation: bool = False) -> BrowserSession:
-        """Return the session of the browser, or lead the browser to the login and back (API 1.2).
+        """Return the session of the browser, or lead the browser to the login and back.
 
         Args:
             admits_impersonation: whether the page also opens for an administrator who impersonates the
@@ -99,7 +99,7 @@ class BrowserAPI(ABC):
 
     @abstractmethod
     def login_path(self, resume: str | None = None) -> str | None:
-        """Return the path of the login page, with the base path; ``None`` without one (API 1.2).
+        """Return the path of the login page, with the base path; ``None`` without one.
 
         For pages that open without a session, too, and offer the login by a link.
 
@@ -109,7 +109,7 @@ class BrowserAPI(ABC):
 
     @abstractmethod
     def step_up_path(self, resume: str) -> str | None:
-        """Return the path of the page for a fresh proof; ``None`` without one (API 1.2).
+        """Return the path of the page for a fresh proof; ``None`` without one.
 
         Lead the browser there after ``error.step-up-required`` or ``error.fresh-proof-required``.
 
@@ -126,7 +126,7 @@ class BrowserAPI(ABC):
         resume: str | None = None,
         link: str | None = None,
     ) -> Any:
-        """Log the browser in with a proof for a login method; return the Flask response (API 1.2).
+        """Log the browser in with a proof for a login method; return the Flask response.
 
         Limits, the user, the audit log and second factors are those of :meth:`LoginsAPI.log_in`. The
         response leads to the page that needs the login, to the pages for a second factor, or, after a
@@ -147,7 +147,7 @@ class BrowserAPI(ABC):
 
     @abstractmethod
     def refuse_login(self, error: "ApiError") -> Any:
-        """Lead a browser to the login page, which shows an error; return the Flask response (API 1.2).
+        """Lead a browser to the login page, which shows an error; return the Flask response.
 
         For a login of the pages that cannot begin, or whose state is refused. A browser that is logged
         in goes to the page of the account.
@@ -158,7 +158,7 @@ class BrowserAPI(ABC):
 
     @abstractmethod
     def finish_connection(self, name: str, proof: Mapping[str, str] | None) -> Any:
-        """Connect an account of another platform; return the Flask response (API 1.2).
+        """Connect an account of another platform; return the Flask response.
 
         The response leads to a page that requires the user's own proof as :meth:`LoginsAPI.bind` does,
         and then binds. The request must be the end of what this browser and its user have begun: check

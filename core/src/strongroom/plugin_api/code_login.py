@@ -1,4 +1,4 @@
-"""Login by a verification code: the rules that are the same for SMS and e-mail (API 1.2)."""
+"""Login by a verification code: the rules that are the same for SMS and e-mail."""
 
 from typing import ClassVar, Final, Protocol, TypeVar
 

@@ -1,4 +1,4 @@
-"""Child processes that decode hostile content, such as pictures and documents (API 1.2).
+"""Child processes that decode hostile content, such as pictures and documents.
 
 Decoders are large C libraries. So each content is decoded in a process of its own, without secrets, with
 limited memory and time, that can open neither files nor connections. The server starts a module by

@@ -28,7 +28,7 @@ class DeactivationCause(StrEnum):
     TYPE_CHANGE = "type-change"
     MEMBERSHIP_END = "membership-end"
     RECOVERY = "recovery"
-    """The user has taken the account back from another person (API 1.2)."""
+    """The user has taken the account back from another person."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -244,7 +244,7 @@ class PasswordlessFactor(SecondFactor[OptionsT]):
 
     @classmethod
     def fits(cls, options: OptionsT, site: Site) -> bool:  # noqa: ARG003  for overriding
-        """Return whether browsers can use it on this server (API 1.2).
+        """Return whether browsers can use it on this server.
 
         A factor of the default configuration that does not fit is left out. One that the configuration
         names is constructed in any case, and refuses what it cannot use.

@@ -1,4 +1,4 @@
-"""How pages show files: the icon of a media type, and sizes (API 1.2).
+"""How pages show files: the icon of a media type, and sizes.
 
 The icons are in the template ``strongroom/icons.html``, by these names.
 """

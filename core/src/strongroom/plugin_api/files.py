@@ -235,7 +235,7 @@ class FilesAPI(ABC):
     ) -> ResultPage[FileInfo]:
         """Return a page of the files and folders that the caller sees and whose names contain a text.
 
-        As ``GET .../search``: the most recently named 1,000 are found, and sorted. Since API 1.2.
+        As ``GET .../search``: the most recently named 1,000 are found, and sorted.
 
         Args:
             tenant_id: the tenant.
@@ -254,7 +254,7 @@ class FilesAPI(ABC):
         Args:
             tenant_id: the tenant.
             path: the names, such as ``["reports", "2026", "may.pdf"]``; not empty without ``start``.
-            start: the folder where the path begins, since API 1.2; ``None`` is the caller's top level.
+            start: the folder where the path begins; ``None`` is the caller's top level.
 
         Raises:
             ApiError: ``error.not-found``; also if the caller cannot see a folder of the path.
@@ -299,7 +299,7 @@ class FilesAPI(ABC):
 
     @abstractmethod
     def make_bundle(self, tenant_id: str, file_ids: Sequence[str], *, name: str | None = None) -> str:
-        """Return the id of a bundle, for :meth:`send_bundle_again`, without a response. Since API 1.2.
+        """Return the id of a bundle, for :meth:`send_bundle_again`, without a response.
 
         For pages whose form selects files: the response redirects to the bundle, and the browser can
         resume its download, which it cannot after the form itself.
@@ -440,7 +440,7 @@ class FilesAPI(ABC):
         on_conflict: OnConflict = "fail",
         checksum: str | None = None,
     ) -> AbstractContextManager[FileSink]:
-        """Store what a block writes as a file; see :meth:`upload`. Since API 1.2.
+        """Store what a block writes as a file; see :meth:`upload`.
 
         For libraries that write into an object, where :meth:`upload` reads from one::
 
@@ -510,7 +510,7 @@ class FilesAPI(ABC):
     @property
     @abstractmethod
     def has_trash(self) -> bool:
-        """Whether deleted files go to the trash; otherwise their deletion is final. Since API 1.2."""
+        """Whether deleted files go to the trash; otherwise their deletion is final."""
 
     @abstractmethod
     def delete(self, tenant_id: str, file_id: str, *, revision: int | None = None) -> None:
@@ -544,10 +544,7 @@ class FilesAPI(ABC):
 
     @abstractmethod
     def send_version(self, tenant_id: str, file_id: str, number: int) -> Any:
-        """Return the Flask response with an earlier content of a file; see :meth:`send`.
-
-        Since API 1.2.
-        """
+        """Return the Flask response with an earlier content of a file; see :meth:`send`."""
 
     @abstractmethod
     def grants(

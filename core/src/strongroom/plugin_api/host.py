@@ -75,7 +75,7 @@ class HostAPI(ABC):
     """Errors that :meth:`LoginsAPI.issue_state` and :meth:`LoginsAPI.consume_state` may raise."""
 
     timestamp_field: type[Any]
-    """The marshmallow field of points in time: milliseconds in Python, ISO 8601 in JSON (API 1.1)."""
+    """The marshmallow field of points in time: milliseconds in Python, ISO 8601 in JSON."""
 
     paging_query: type[Any]
     """The marshmallow schema of ``pageSize``, ``pageNumber`` and ``cursor``, for the query of a list.
@@ -136,12 +136,12 @@ class HostAPI(ABC):
     @property
     @abstractmethod
     def server(self) -> ServerAPI:
-        """The state of the server, for pages of its administrators (API 1.2)."""
+        """The state of the server, for pages of its administrators."""
 
     @property
     @abstractmethod
     def factors(self) -> FactorsAPI:
-        """The second factors of the caller, since API 1.1."""
+        """The second factors of the caller."""
 
     @abstractmethod
     def acting_as(self, user_id: str) -> AbstractContextManager[None]:
@@ -207,12 +207,12 @@ class HostAPI(ABC):
     @property
     @abstractmethod
     def values(self) -> ValueStore:
-        """Encrypted values that all workers and nodes share, such as tokens of others (API 1.2)."""
+        """Encrypted values that all workers and nodes share, such as tokens of others."""
 
     @property
     @abstractmethod
     def leases(self) -> LeasesAPI:
-        """Leases by name, across all workers and nodes, for work that one of them does (API 1.2)."""
+        """Leases by name, across all workers and nodes, for work that one of them does."""
 
     @property
     @abstractmethod
@@ -250,7 +250,6 @@ class HostAPI(ABC):
             description: the description of the tag.
             parameters: the descriptions of path parameters by name, for OpenAPI. ``tenant_id``,
                 ``user_id``, ``file_id`` and others that the core's routes share have one without it.
-                Since API 1.2.
         """
 
     @abstractmethod
@@ -269,7 +268,7 @@ class HostAPI(ABC):
                 are admitted. Each method of :attr:`files` and the others requires its own scope, too.
             admits: the names of the authenticators that are admitted, such as ``basic``.
             token: an access token or access key that the plugin has from elsewhere, such as a cookie
-                of its own; ``None``: the one in the headers of the request. Since API 1.2.
+                of its own; ``None``: the one in the headers of the request.
 
         Raises:
             ApiError: with status 401, whose response names the admitted challenges, or 403.
@@ -305,12 +304,12 @@ class HostAPI(ABC):
         Args:
             method: the HTTP method.
             path: the path and the query, without the base path of the server.
-            body: the JSON body, or, since API 1.2, ``bytes`` or a binary file that can seek, of the type
+            body: the JSON body, or ``bytes`` or a binary file that can seek, of the type
                 in the header ``Content-Type``; ``None`` sends none.
             token: an access token.
             headers: further headers, such as ``Accept-Language``.
             stream: whether the body of a success is in :attr:`RestResponse.pieces`, of any size, such as
-                that of an export, for a Flask response. Since API 1.2.
+                that of an export, for a Flask response.
 
         Raises:
             ValueError: the response has more than 16 MiB, without ``stream``. Read files by
@@ -327,7 +326,7 @@ class HostAPI(ABC):
     @property
     @abstractmethod
     def caller(self) -> CallerInfo | None:
-        """The user that :attr:`files`, :attr:`tenants` and :attr:`users` act as (API 1.2).
+        """The user that :attr:`files`, :attr:`tenants` and :attr:`users` act as.
 
         ``None`` without a user: the request has no token, or its route is public.
         """

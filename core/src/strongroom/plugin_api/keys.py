@@ -23,7 +23,7 @@ class KeyProviderUnavailable(KeyProviderError):
 
     Args:
         message: a line for the operator's log.
-        retry_after: seconds after which the client may retry (API 1.2).
+        retry_after: seconds after which the client may retry.
     """
 
     def __init__(self, message: str = "", *, retry_after: int = RETRY_AFTER_SECONDS) -> None:

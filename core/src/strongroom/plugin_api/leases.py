@@ -45,7 +45,7 @@ class Lease:
 
 
 class LeasesAPI(ABC):
-    """The leases of the plugin. Each method is a transaction of its own. Since API 1.2."""
+    """The leases of the plugin. Each method is a transaction of its own."""
 
     @abstractmethod
     def acquire(self, name: str, seconds: int, *, shared: bool = False) -> Lease | None:

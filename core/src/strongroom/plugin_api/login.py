@@ -154,9 +154,9 @@ class VerifiedCredential:
         display_name: the name of such a new user.
         assurance: how strongly the attempt proves them.
         session: the id of the session at the platform, at most :data:`MAX_SESSION` characters, unique
-            among the sessions of the method; ``host.logins`` ends logins by it (API 1.2).
+            among the sessions of the method; ``host.logins`` ends logins by it.
         context: small JSON values for :meth:`LoginMethod.logged_in`, kept sealed while the login waits
-            for further proofs, and not stored with the login (API 1.2).
+            for further proofs, and not stored with the login.
 
     Raises:
         LoginUnavailable: the value of a credential is empty, longer than :data:`MAX_CREDENTIAL`, or has
@@ -227,7 +227,7 @@ def _is_storable(value: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NewLogin:
-    """A login that a method has proven, and that has succeeded (API 1.2).
+    """A login that a method has proven, and that has succeeded.
 
     Args:
         authorization_id: the id of the login.
@@ -241,7 +241,7 @@ class NewLogin:
 
 @dataclass(frozen=True, slots=True)
 class LogoutRequest:
-    """The logout of a browser from a login that a method has proven (API 1.2).
+    """The logout of a browser from a login that a method has proven.
 
     Args:
         session: the session of :class:`VerifiedCredential`.
@@ -286,7 +286,7 @@ class LoginUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TermsOfUse:
-    """What users accept when they register, as ``[pages]`` and ``[users] require_terms`` say (API 1.2).
+    """What users accept when they register, as ``[pages]`` and ``[users] require_terms`` say.
 
     Args:
         version: what a registration states as ``acceptedTerms``.
@@ -301,7 +301,7 @@ class TermsOfUse:
 
 @dataclass(frozen=True, slots=True)
 class LoginOptions:
-    """How users log in, register, reset passwords and delete accounts, by the configuration (API 1.2).
+    """How users log in, register, reset passwords and delete accounts, by the configuration.
 
     Args:
         methods: the names of the enabled login methods, such as ``password``.
@@ -347,7 +347,7 @@ class Proofs(Protocol):
 
         Args:
             client: the client of the attempt. The secret of the link in the same message counts as the
-                code if this client has requested it; ``None``: only the code counts. Since API 1.2.
+                code if this client has requested it; ``None``: only the code counts.
         """
 
 
@@ -367,7 +367,7 @@ class LoginMethod(Extension[OptionsT]):
 
     @classmethod
     def registers(cls, options: OptionsT) -> bool:  # noqa: ARG003  for overriding
-        """Return whether a login by a credential that no user has may create a user (API 1.2).
+        """Return whether a login by a credential that no user has may create a user.
 
         If it may not, the core sends no login code to such a recipient, and responds as if it had.
         """
@@ -383,21 +383,21 @@ class LoginMethod(Extension[OptionsT]):
         """
 
     def faults(self) -> Iterable[str]:
-        """Return what the operator must correct, for ``strongroom doctor``; one line each (API 1.2).
+        """Return what the operator must correct, for ``strongroom doctor``; one line each.
 
         A method of a platform may send it a harmless request. A line has the remedy, and no secret.
         """
         return ()
 
     def warnings(self) -> Iterable[str]:
-        """Return what is weaker than it could be, for ``strongroom doctor``; one line each (API 1.2).
+        """Return what is weaker than it could be, for ``strongroom doctor``; one line each.
 
         Logins succeed nevertheless. A line has the remedy, and no secret. Must send no request.
         """
         return ()
 
     def credential_prefixes(self) -> Mapping[str, Collection[str]]:
-        """Return the beginnings of the credentials' values that it can verify, by kind (API 1.2).
+        """Return the beginnings of the credentials' values that it can verify, by kind.
 
         ``strongroom doctor`` warns about others, such as those of a provider that the configuration has
         no longer. Kinds that are absent are not examined.
@@ -405,14 +405,14 @@ class LoginMethod(Extension[OptionsT]):
         return {}
 
     def logged_in(self, login: NewLogin) -> None:
-        """Act on a login of this method, after it was committed (API 1.2).
+        """Act on a login of this method, after it was committed.
 
         Also called for a login that had to wait for a second factor, a consent or a new password. The
         client waits for it. An error is logged, and does not fail the login.
         """
 
     def logout_url(self, logout: LogoutRequest) -> str | None:  # noqa: ARG002  for overriding
-        """Return the page of the platform that ends the user's session there, if there is one (API 1.2).
+        """Return the page of the platform that ends the user's session there, if there is one.
 
         The login pages lead to it when the user logs out (OpenID Connect RP-Initiated Logout 1.0). An
         error is logged, and the logout goes on without the platform.

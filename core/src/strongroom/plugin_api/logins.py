@@ -39,7 +39,7 @@ class LoginsAPI(ABC):
     @property
     @abstractmethod
     def options(self) -> LoginOptions:
-        """How users log in, for pages that show only what the server offers (API 1.2)."""
+        """How users log in, for pages that show only what the server offers."""
 
     @abstractmethod
     def log_in(self, method: str, proof: Mapping[str, str]) -> Any:
@@ -83,8 +83,7 @@ class LoginsAPI(ABC):
         number must remain, so that the user can still log in.
 
         Args:
-            prefix: the beginning of the values of those to unbind, such as that of one provider
-                (API 1.2).
+            prefix: the beginning of the values of those to unbind, such as that of one provider.
         """
 
     @abstractmethod

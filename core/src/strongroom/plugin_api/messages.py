@@ -26,8 +26,7 @@ class Message:
         text: the whole message as plain text, for gateways that accept any text.
         subject: the subject, for channels that have one.
         locale: the language of the text as a BCP 47 tag, such as ``en`` or ``zh``.
-        html: the same content as an HTML document, for e-mail; ``None`` on other channels. Since API
-            1.2.
+        html: the same content as an HTML document, for e-mail; ``None`` on other channels.
     """
 
     id: str

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """How users who are logged in connect their account of another platform (API 1.2).
+    """How users who are logged in connect their account of another platform.
 
     Args:
         name: its name: lowercase letters, digits and underscores. Links with connections of one name
@@ -44,7 +44,7 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class LoginRequest:
-    """How clients with pages of their own begin a login by the REST API (API 1.2).
+    """How clients with pages of their own begin a login by the REST API.
 
     Args:
         path: the path of the operation, by POST, whose response has the ``url`` of the platform.
@@ -67,13 +67,13 @@ class LoginLink:
         works_in: words in the ``User-Agent`` of the browsers in which it works, such as
             ``MicroMessenger``; empty: it works in all of them.
         fails_in: words in the ``User-Agent`` of browsers in which it does not work.
-        connection: how users connect such an account to theirs; ``None``: they cannot (API 1.2).
-        kind: the name of its login method, which clients choose a design by (API 1.2).
-        platform: the name of the platform by language; ``None``: its text (API 1.2).
-        shows_qr_code: whether the page that it leads to shows a QR code to scan (API 1.2).
-        request: how clients with pages of their own begin it; ``None``: they cannot (API 1.2).
+        connection: how users connect such an account to theirs; ``None``: they cannot.
+        kind: the name of its login method, which clients choose a design by.
+        platform: the name of the platform by language; ``None``: its text.
+        shows_qr_code: whether the page that it leads to shows a QR code to scan.
+        request: how clients with pages of their own begin it; ``None``: they cannot.
         own_app: words in the ``User-Agent`` of the platform's own app, in whose browser the page
-            offers it before all other ways (API 1.2).
+            offers it before all other ways.
     """
 
     name: str

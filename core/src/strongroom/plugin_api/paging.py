@@ -47,7 +47,7 @@ class ResultPage(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """The records of all pages of a list of the REST API. Since API 1.2.
+    """The records of all pages of a list of the REST API.
 
     Args:
         data: the records.
@@ -66,7 +66,7 @@ class Records:
 
 
 def read_records(read: Callable[[str, int], Mapping[str, Any]], most: int) -> Records:
-    """Return the records of a list of the REST API, page by page. Since API 1.2.
+    """Return the records of a list of the REST API, page by page.
 
     Args:
         read: returns the body of a page by its cursor, which is empty for the first one, and its size.

@@ -51,18 +51,18 @@ class PagesAPI(ABC):
 
     @abstractmethod
     def login_links(self) -> Sequence[PageLink]:
-        """Return the buttons that plugins add to the login page, in its language (API 1.2).
+        """Return the buttons that plugins add to the login page, in its language.
 
         Some work in other browsers only, see :attr:`PageLink.is_usable`.
         """
 
     @abstractmethod
     def menu_items(self) -> Sequence[PageLink]:
-        """Return the items of the menu that the caller sees, in the page's language (API 1.2)."""
+        """Return the items of the menu that the caller sees, in the page's language."""
 
     @abstractmethod
     def has_route(self, method: str, path: str) -> bool:
-        """Return whether the server has an operation of the REST API, without calling it (API 1.2).
+        """Return whether the server has an operation of the REST API, without calling it.
 
         For pages that offer only what the enabled plugins provide. Routes that answer 501 do not count.
         Request-bound.
@@ -75,4 +75,4 @@ class PagesAPI(ABC):
     @property
     @abstractmethod
     def forms(self) -> FormsAPI:
-        """The forms of second factors and captchas, for pages (API 1.2)."""
+        """The forms of second factors and captchas, for pages."""

@@ -237,7 +237,7 @@ class AuditChain:
 
 
 class ServerAPI(ABC):
-    """The state of the server, as the caller, who must administer it. Since API 1.2.
+    """The state of the server, as the caller, who must administer it.
 
     Each method raises ``ApiError``: ``error.token-required`` without a caller, ``error.forbidden`` for
     other users, ``error.impersonation-refused``, and ``error.key-not-admitted`` for access keys.

@@ -135,7 +135,7 @@ class PluginDatabase(ABC):
 
         Args:
             lock: a name, such as a tenant's id. Of the transactions with the same name, one runs at a
-                time on all servers, and sees what those before it committed. Since 1.1.
+                time on all servers, and sees what those before it committed.
         """
 
 
@@ -192,7 +192,7 @@ class UserStore(ABC):
 
 
 class ValueStore(ABC):
-    """Values of the plugin: JSON, encrypted with the installation's key, in backups (API 1.2).
+    """Values of the plugin: JSON, encrypted with the installation's key, in backups.
 
     All workers and nodes share them. Each method is a transaction of its own. Keys have 1 to 255
     characters. A value with an end is absent from that time on; its row is deleted within a day.

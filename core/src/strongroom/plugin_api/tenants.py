@@ -28,7 +28,7 @@ MemberRole = Literal["admin", "member", "records"]
 class TenantInfo:
     """A tenant, with its usage. ``quota_bytes`` is ``None`` without a limit.
 
-    ``revision`` rises with every change of the tenant itself (API 1.2).
+    ``revision`` rises with every change of the tenant itself.
     """
 
     id: str
@@ -64,7 +64,7 @@ class MemberInfo:
 
 @dataclass(frozen=True, slots=True)
 class GroupInfo:
-    """A group of members of a tenant. ``revision`` rises with every change of its name (API 1.2)."""
+    """A group of members of a tenant. ``revision`` rises with every change of its name."""
 
     id: str
     tenant_id: str
@@ -125,7 +125,7 @@ class TenantsAPI(ABC):
 
     @abstractmethod
     def create(self, name: str) -> TenantInfo:
-        """Create a tenant, whose administrator is the caller. Since API 1.2.
+        """Create a tenant, whose administrator is the caller.
 
         Raises:
             ApiError: ``error.forbidden``, if only administrators of the server create tenants.
@@ -140,7 +140,7 @@ class TenantsAPI(ABC):
         quota_bytes: int | Unchanged | None = UNCHANGED,
         revision: int | None = None,
     ) -> TenantInfo:
-        """Change a tenant, as an administrator of it or of the server. Since API 1.2.
+        """Change a tenant, as an administrator of it or of the server.
 
         Args:
             tenant_id: the tenant.
@@ -151,7 +151,7 @@ class TenantsAPI(ABC):
 
     @abstractmethod
     def delete(self, tenant_id: str) -> None:
-        """Delete a tenant with all its files. It is hidden at once, and purged later. Since API 1.2.
+        """Delete a tenant with all its files. It is hidden at once, and purged later.
 
         Raises:
             ApiError: also ``error.file-held`` and ``error.file-retained``.
@@ -159,7 +159,7 @@ class TenantsAPI(ABC):
 
     @abstractmethod
     def put_member(self, tenant_id: str, user_id: str, role: MemberRole = "member") -> MemberInfo:
-        """Add a member to a tenant, or change a member's role. Since API 1.2.
+        """Add a member to a tenant, or change a member's role.
 
         Raises:
             ApiError: also ``error.not-found``, for a user who must be invited.
@@ -167,16 +167,16 @@ class TenantsAPI(ABC):
 
     @abstractmethod
     def remove_member(self, tenant_id: str, user_id: str) -> None:
-        """Remove a member from a tenant; a missing membership is not an error. Since API 1.2."""
+        """Remove a member from a tenant; a missing membership is not an error."""
 
     @abstractmethod
     def group(self, tenant_id: str, group_id: str) -> GroupInfo:
-        """Return a group of a tenant. Since API 1.2."""
+        """Return a group of a tenant."""
 
     @abstractmethod
     def put_group_member(self, tenant_id: str, group_id: str, user_id: str) -> GroupMemberInfo:
-        """Add a member of the tenant to a group, as an administrator of the tenant. Since API 1.2."""
+        """Add a member of the tenant to a group, as an administrator of the tenant."""
 
     @abstractmethod
     def remove_group_member(self, tenant_id: str, group_id: str, user_id: str) -> None:
-        """Remove a user from a group; a missing membership is not an error. Since API 1.2."""
+        """Remove a user from a group; a missing membership is not an error."""

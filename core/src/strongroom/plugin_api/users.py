@@ -14,7 +14,7 @@ LiveStatus = Literal["active", "suspended"]
 
 @dataclass(frozen=True, slots=True)
 class UserInfo:
-    """A user. Times are in milliseconds since the Unix epoch. Members from ``email`` on: API 1.2.
+    """A user. Times are in milliseconds since the Unix epoch.
 
     Args:
         type: ``USER``, ``ADMIN``, or ``SERVICE`` for the account of a machine.
@@ -73,7 +73,7 @@ class UsersAPI(ABC):
         username: str | None = None,
         external_id: str | None = None,
     ) -> UserInfo | None:
-        """Return the user with a contact, username or external id, or ``None``. Since API 1.2.
+        """Return the user with a contact, username or external id, or ``None``.
 
         Contacts are found in any spelling. With several of them, one user must have all.
 
@@ -90,7 +90,7 @@ class UsersAPI(ABC):
         page: int = 1,
         size: int = 100,
     ) -> ResultPage[UserInfo]:
-        """Return a page of the users, the oldest first. Since API 1.2.
+        """Return a page of the users, the oldest first.
 
         Args:
             q: a part of the name, address, number or username.
@@ -114,7 +114,7 @@ class UsersAPI(ABC):
         metadata: Mapping[str, Any] | None = None,
         server_metadata: Mapping[str, Any] | None = None,
     ) -> UserInfo:
-        """Create a user without codes, as ``POST /users`` does for administrators. Since API 1.2.
+        """Create a user without codes, as ``POST /users`` does for administrators.
 
         Args:
             name: 1 to 255 characters.
@@ -141,7 +141,7 @@ class UsersAPI(ABC):
         external_id: str | Unchanged | None = UNCHANGED,
         revision: int | None = None,
     ) -> UserInfo:
-        """Change a user: the caller, or any user as an administrator. Since API 1.2.
+        """Change a user: the caller, or any user as an administrator.
 
         Args:
             name: 1 to 255 characters.
@@ -155,7 +155,7 @@ class UsersAPI(ABC):
 
     @abstractmethod
     def suspend(self, user_id: str, *, reason: str | None = None, until: int | None = None) -> UserInfo:
-        """Suspend another user, and end all logins and keys of the user at once. Since API 1.2.
+        """Suspend another user, and end all logins and keys of the user at once.
 
         Args:
             reason: at most 255 characters, for administrators only.
@@ -164,11 +164,11 @@ class UsersAPI(ABC):
 
     @abstractmethod
     def reinstate(self, user_id: str) -> UserInfo:
-        """Let a suspended user log in again. Since API 1.2."""
+        """Let a suspended user log in again."""
 
     @abstractmethod
     def delete(self, user_id: str) -> None:
-        """Delete another user; files stay with their tenants. Since API 1.2.
+        """Delete another user; files stay with their tenants.
 
         Raises:
             ApiError: also ``error.last-administrator``, and a missing proof for the own account.
@@ -176,7 +176,7 @@ class UsersAPI(ABC):
 
     @abstractmethod
     def administers(self, user_id: str, tenant_id: str | None) -> bool:
-        """Return whether a user is active, and administers a tenant or the whole server (API 1.1).
+        """Return whether a user is active, and administers a tenant or the whole server.
 
         For what a plugin does on behalf of an administrator later, outside of the administrator's
         requests, such as sending events. It needs no caller.

@@ -16,7 +16,6 @@ the same as on the core's routes::
         return [routes]
 """
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
@@ -45,7 +44,7 @@ BODY_BYTES: Final = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class LargeBody:
-    """A route of a mounted application whose request bodies may exceed :data:`BODY_BYTES` (API 1.2).
+    """A route of a mounted application whose request bodies may exceed :data:`BODY_BYTES`.
 
     The application must not read such a body before it has verified the caller and, in a session of a
     browser, the secret of the form, which is in the query or a header of such a request.
@@ -67,7 +66,7 @@ class LargeBody:
 
 @dataclass(frozen=True, slots=True)
 class MountedApplication:
-    """A WSGI application (PEP 3333) with what it declares (API 1.2).
+    """A WSGI application (PEP 3333) with what it declares.
 
     Args:
         prefix: the path prefix below which it serves all requests, such as ``/browse``.
@@ -86,7 +85,7 @@ class StartPage:
     Args:
         path: its path, such as ``/account/``.
         labels: the text of the link by language, at least ``en``.
-        is_home: whether ``/`` leads browsers to it, once the server is set up (API 1.2). At most one
+        is_home: whether ``/`` leads browsers to it, once the server is set up. At most one
             page is the home.
     """
 
@@ -104,8 +103,8 @@ class PasswordPage:
 
     Args:
         path: its path, to which the token is appended, such as ``/account/password-links/``.
-        restoring_path: the path of the page on which users take back a former contact, likewise (API
-            1.2). It sends the token and the password to ``POST /users/contact-restorations``.
+        restoring_path: the path of the page on which users take back a former contact, likewise. It
+            sends the token and the password to ``POST /users/contact-restorations``.
             ``[users] restore_url`` replaces it. Without both, notices of changed contacts have no link.
     """
 
@@ -115,7 +114,7 @@ class PasswordPage:
 
 @dataclass(frozen=True, slots=True)
 class CodePage:
-    """The page of links in e-mails with login codes (API 1.2).
+    """The page of links in e-mails with login codes.
 
     Its requests for codes have ``"link": true``. Opening the page changes nothing, because programs open
     links, too. It remembers the id and the recipient of the code in the browser, shows a form to that
@@ -131,7 +130,7 @@ class CodePage:
 
 @dataclass(frozen=True, slots=True)
 class InvitationPage:
-    """The page of links in e-mails with invitations to a tenant (API 1.2).
+    """The page of links in e-mails with invitations to a tenant.
 
     It gets the invitation by ``POST /api/v1/invitation-previews``. Opening it changes nothing, because
     programs open links, too: the user accepts or declines by a form.
@@ -151,7 +150,7 @@ class ErrorKind:
         status: the HTTP status.
         code: a unique, stable, machine-readable code: ``error.`` and words with hyphens.
         message: one sentence for developers and, on pages of errors, for people. It may change.
-        retry_after: seconds until a repetition may succeed, for the header ``Retry-After`` (API 1.2). A
+        retry_after: seconds until a repetition may succeed, for the header ``Retry-After``. A
             503 without it has 10.
     """
 
@@ -188,7 +187,7 @@ class ApiError(Exception):
     details: tuple[FieldError, ...]
     """The invalid fields."""
     retry_after: int | None
-    """The seconds of ``Retry-After``; ``None`` for the default of the status (API 1.2)."""
+    """The seconds of ``Retry-After``; ``None`` for the default of the status."""
 
     def __init__(self, kind: ErrorKind, *, details: Sequence[FieldError] = ()) -> None:
         super().__init__(kind.message)
@@ -217,7 +216,7 @@ class State:
 
 
 def prefix_of_state(purpose: str) -> str:
-    """Return what the states of a purpose begin with (API 1.2): the purpose and a zero.
+    """Return what the states of a purpose begin with: the purpose and a zero.
 
     It routes a redirect; that a state has the purpose is proven by spending it only.
     """
@@ -233,9 +232,9 @@ class RestResponse:
         json: the body, if it is JSON; otherwise ``None``.
         retry_after: the seconds of ``Retry-After``, if the response has it.
         headers: the headers by their names in lowercase; several of one name are joined by a comma
-            (RFC 9110, section 5.3). Since API 1.2.
-        content: the body. Since API 1.2.
-        pieces: the body of a success with ``stream``, to be read once. Since API 1.2.
+            (RFC 9110, section 5.3).
+        content: the body.
+        pieces: the body of a success with ``stream``, to be read once.
     """
 
     status: int
@@ -399,11 +398,11 @@ class Blueprint:
 
         If the schema of a GET has a ``revision``, its responses have an entity tag. The views of changes
         on its path, and below it with the same schema, then receive the keyword ``revision`` and compare
-        it in their transaction: the expected revision of If-Match or of the body, or ``None`` for any
-        (API 1.2). The platform turns their error of the status 409 into 412 if If-Match became false.
+        it in their transaction: the expected revision of If-Match or of the body, or ``None`` for any.
+        The platform turns their error of the status 409 into 412 if If-Match became false.
 
         A POST with the status 201 or 202 that needs a token accepts the header Idempotency-Key: the view
-        is called once, and a repeated request gets the stored first response (API 1.2).
+        is called once, and a repeated request gets the stored first response.
 
         Args:
             method: the HTTP method.
@@ -428,7 +427,7 @@ class Blueprint:
                 Only for a GET, such as of a list, whose response never has a secret, not even in a URL:
                 the size of a compressed response reveals a secret to a client that chooses other
                 parts of it, such as names (BREACH). A member whose name ends in words such as "token" or
-                "url" stops the start. Since API 1.2.
+                "url" stops the start.
             scope: a :class:`~strongroom.plugin_api.authentication.Scope`, with which access keys are
                 admitted; without one, none is. Keys that are limited to a tenant are admitted only if
                 the path has the parameter ``<tenant_id>``.
@@ -520,23 +519,3 @@ def _route_parts(kinds: Sequence[type[Any]], options: dict[str, Any], route: str
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
-
-    # Re-exported, because plugin API 1.0 declared it here. Type checkers do not see the function below,
-    # which would make every misspelt name of this module valid.
-    from strongroom.plugin_api.host import HostAPI as HostAPI  # noqa: PLC0414  an explicit re-export
-
-    Server = HostAPI
-else:
-
-    def __getattr__(name: str) -> type["HostAPI"]:
-        """Return the class ``HostAPI``, also for its deprecated name ``Server`` of plugin API 1.0."""
-        if name not in ("HostAPI", "Server"):
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        # Not before: an import looks up __path__ here, also while that module is being imported.
-        from strongroom.plugin_api.host import HostAPI
-
-        if name == "Server":
-            warnings.warn(
-                f"{__name__}.Server is deprecated: use HostAPI", DeprecationWarning, stacklevel=2
-            )
-        return HostAPI

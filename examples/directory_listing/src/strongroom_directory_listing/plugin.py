@@ -7,7 +7,7 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ErrorKind
 from strongroom_directory_listing.application import READ_ONLY, DirectoryListing
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 @hookimpl

@@ -18,7 +18,7 @@ from strongroom.plugin_api.factors import (
 from strongroom.plugin_api.forms import FactorForm
 from strongroom.plugin_api.login import Assurance
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 COLUMNS: Final = "ABCDEFGH"
 ROWS: Final = "12345678"

@@ -9,9 +9,10 @@ from urllib.parse import urlsplit
 from flask import request
 
 from strongroom.plugin_api import hookimpl
-from strongroom.plugin_api.web import ApiError, Blueprint, ErrorKind, HostAPI
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.web import ApiError, Blueprint, ErrorKind
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 VARIABLE: Final = "STRONGROOM_MAINTENANCE_FILE"
 MAINTENANCE: Final = ErrorKind(503, "error.maintenance", "The server is in maintenance.", retry_after=60)

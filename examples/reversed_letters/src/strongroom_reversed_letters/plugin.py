@@ -9,7 +9,7 @@ from strongroom.plugin_api import hookimpl, option
 from strongroom.plugin_api.captcha import CaptchaChallenge, CaptchaProvider
 from strongroom.plugin_api.forms import CaptchaWidget
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 LETTERS: Final = "ABCDEFGHJKMNPQRSTUVWXYZ"
 

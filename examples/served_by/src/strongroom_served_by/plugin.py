@@ -7,9 +7,10 @@ from typing import Final
 from flask import Response
 
 from strongroom.plugin_api import hookimpl
-from strongroom.plugin_api.web import Blueprint, HostAPI
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.web import Blueprint
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 HEADER: Final = "X-Served-By"
 VARIABLE: Final = "STRONGROOM_NODE_NAME"

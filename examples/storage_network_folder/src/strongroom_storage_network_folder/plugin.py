@@ -9,7 +9,7 @@ from strongroom.plugin_api import hookimpl, option
 from strongroom.plugin_api.filesystem import FilesystemBackend
 from strongroom.plugin_api.storage import StorageUnavailable
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from strongroom.plugin_api.events import Event, EventSubscriber
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from strongroom.plugin_api.web import MountedApplication, StartPage
 from strongroom_console.application import LARGE_BODIES, create_application
 from strongroom_console.visit import PREFIX
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 @hookimpl

@@ -6,7 +6,7 @@ from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.login import LoginMethod
 from strongroom_login_email.method import EmailLogin
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 @hookimpl

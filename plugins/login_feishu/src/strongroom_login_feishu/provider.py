@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Final
 from urllib.parse import quote, urlencode
 
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.login import Credential
-from strongroom.plugin_api.web import HostAPI
 from strongroom_login_feishu.options import FeishuApp, FeishuOptions
 from strongroom_login_feishu.refusals import INVALID_USER_ID, check
 from strongroom_login_feishu.token_endpoint import TokenEndpoint

@@ -3,8 +3,8 @@
 from typing import Any
 from urllib.parse import urlencode
 
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.pages import Connection, LoginLink, LoginRequest
-from strongroom.plugin_api.web import HostAPI
 from strongroom_login_oauth.method import OAuthLogin
 from strongroom_login_oauth.provider import Provider
 from strongroom_login_oauth.routes import begin_path, connection_name, link_name

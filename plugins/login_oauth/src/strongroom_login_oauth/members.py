@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job, JobRun
 from strongroom.plugin_api.login import Credential
 from strongroom.plugin_api.logins import LiveCredential
-from strongroom.plugin_api.web import HostAPI
 from strongroom_login_oauth.errors import ProviderError
 from strongroom_login_oauth.method import OAuthLogin
 from strongroom_login_oauth.options import LOG_OUT

@@ -5,6 +5,7 @@ from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, TypeVar, cast
 
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.login import (
     Credential,
     LoginAttempt,
@@ -14,7 +15,7 @@ from strongroom.plugin_api.login import (
     Proofs,
     VerifiedCredential,
 )
-from strongroom.plugin_api.web import ErrorKind, HostAPI
+from strongroom.plugin_api.web import ErrorKind
 from strongroom_login_oauth.errors import (
     AccessDenied,
     ClientFault,

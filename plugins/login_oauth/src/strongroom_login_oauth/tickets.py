@@ -9,13 +9,13 @@ import secrets
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.login import (
     LoginRejected,
     LoginUnavailable,
     VerifiedCredential,
 )
 from strongroom.plugin_api.state import ValueStore
-from strongroom.plugin_api.web import HostAPI
 
 LIFETIME: Final = 600_000
 """Milliseconds for which tickets and states are valid."""

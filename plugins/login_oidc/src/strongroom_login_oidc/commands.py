@@ -2,7 +2,7 @@
 
 import click
 
-from strongroom.plugin_api.web import HostAPI
+from strongroom.plugin_api.host import HostAPI
 from strongroom_login_oauth.routes import redirect_uri
 from strongroom_login_oidc.back_channel import LOGOUTS
 from strongroom_login_oidc.method import OIDCLogin

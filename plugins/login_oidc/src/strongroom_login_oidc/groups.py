@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.tenants import MemberRole
-from strongroom.plugin_api.web import ApiError, HostAPI
+from strongroom.plugin_api.web import ApiError
 from strongroom_login_oidc.provider_settings import GroupRule
 
 logger = logging.getLogger(__name__)

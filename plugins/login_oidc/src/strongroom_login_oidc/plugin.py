@@ -6,9 +6,10 @@ from typing import Any
 import click
 
 from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.pages import LoginLink, StaticFiles
-from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
+from strongroom.plugin_api.web import Blueprint, ErrorKind
 from strongroom_login_oauth.links import login_links
 from strongroom_login_oauth.routes import blueprints
 from strongroom_login_oidc import back_channel
@@ -16,7 +17,7 @@ from strongroom_login_oidc.back_channel import INVALID, UNKNOWN
 from strongroom_login_oidc.commands import make_commands
 from strongroom_login_oidc.method import OIDCLogin
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 @hookimpl

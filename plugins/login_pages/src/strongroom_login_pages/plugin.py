@@ -23,7 +23,7 @@ from strongroom_login_pages.front_ends.routes import CODE_INVALID, routes
 from strongroom_login_pages.options import LoginPagesOptions
 from strongroom_login_pages.sign_in.links import LinkOrder
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 @hookimpl

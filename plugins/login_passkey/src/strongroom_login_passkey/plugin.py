@@ -5,13 +5,14 @@ from typing import Any
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.events import AuditedEvent
 from strongroom.plugin_api.factors import SecondFactor
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.pages import StaticFiles
-from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
+from strongroom.plugin_api.web import Blueprint, ErrorKind
 from strongroom_login_passkey.events import REGRESSED
 from strongroom_login_passkey.factor import PasskeyFactor
 from strongroom_login_passkey.routes import NOT_CONFIGURED, make_blueprints
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 @hookimpl

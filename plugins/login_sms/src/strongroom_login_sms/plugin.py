@@ -8,7 +8,7 @@ from strongroom.plugin_api.messages import MessageSender
 from strongroom_login_sms.http import HttpSms
 from strongroom_login_sms.method import SmsLogin
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 @hookimpl

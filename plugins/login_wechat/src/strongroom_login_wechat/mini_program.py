@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from strongroom.plugin_api.web import HostAPI
+from strongroom.plugin_api.host import HostAPI
 from strongroom_login_oauth.app_token import AppToken
 from strongroom_login_oauth.client import Json
 from strongroom_login_oauth.errors import CodeExpired, CodeInvalid, CodeUsed, ProviderUnavailable

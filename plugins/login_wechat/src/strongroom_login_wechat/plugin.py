@@ -4,15 +4,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.pages import LoginLink, StaticFiles
-from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
+from strongroom.plugin_api.web import Blueprint, ErrorKind
 from strongroom_login_wechat.errors import kinds
 from strongroom_login_wechat.links import login_links
 from strongroom_login_wechat.method import WeChatLogin
 from strongroom_login_wechat.routes import routes
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 @hookimpl

@@ -4,16 +4,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.pages import LoginLink, StaticFiles
-from strongroom.plugin_api.web import Blueprint, ErrorKind, HostAPI
+from strongroom.plugin_api.web import Blueprint, ErrorKind
 from strongroom_login_oauth.links import login_links
 from strongroom_login_oauth.members import member_jobs
 from strongroom_login_oauth.routes import blueprints
 from strongroom_login_wecom.method import WeComLogin
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 @hookimpl

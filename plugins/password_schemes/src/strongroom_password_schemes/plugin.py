@@ -7,7 +7,7 @@ from strongroom_password_schemes.firebase import Firebase
 from strongroom_password_schemes.keycloak import Keycloak
 from strongroom_password_schemes.standard import Argon2, Bcrypt, Django, Pbkdf2, Phpass, WordPress
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 @hookimpl

@@ -9,7 +9,7 @@ from strongroom.plugin_api.scanning import ContentScanner
 from strongroom_scan_clamd.metrics import make_metrics
 from strongroom_scan_clamd.scanner import ClamdScanner
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 @hookimpl

@@ -22,7 +22,7 @@ from strongroom_share_links.options import ShareOptions
 from strongroom_share_links.service import DELETED, RESTORED, Shares
 from strongroom_share_links.user_exports import share_exports
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 @hookimpl

@@ -6,7 +6,7 @@ from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.messages import MessageSender
 from strongroom_sms_aliyun.sender import AliyunSms
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 @hookimpl

@@ -6,7 +6,7 @@ from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.storage import StorageBackend
 from strongroom_storage_fsspec.backend import FsspecBackend
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 @hookimpl

@@ -21,7 +21,7 @@ from strongroom_webhooks.routes import routes
 from strongroom_webhooks.service import Webhooks, start_sending, stop_sending
 from strongroom_webhooks.sink import WebhookSink
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 
 @hookimpl

@@ -14,7 +14,7 @@ from strongroom_simulators.sms.commands import simulator as sms
 from strongroom_simulators.wechat.commands import simulator as wechat
 from strongroom_simulators.wecom.commands import simulator as wecom
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 _COMMANDS: Final = {
     "alipay": ("Alipay login", alipay),

@@ -40,7 +40,7 @@ class Telegram(MessageSender[NoOptions]):
         raise NotImplementedError
 
 
-def plugin(api_version: Any = "1.0", **hooks: Any) -> ModuleType:
+def plugin(api_version: Any = "2.0", **hooks: Any) -> ModuleType:
     """Return a plugin module whose hooks return these values."""
     module = ModuleType("some.plugin")
     if api_version is not None:
@@ -90,19 +90,19 @@ def test_a_hook_that_wants_unknown_arguments_is_refused() -> None:
 
 @pytest.mark.parametrize("stated", [None, 1.0, "1", "one", "1.0.0"])
 def test_a_plugin_must_state_its_api_version(stated: object) -> None:
-    assert refusal(plugin(stated)) == 'plugin "plugin" must state API_VERSION = "1.2"'
+    assert refusal(plugin(stated)) == 'plugin "plugin" must state API_VERSION = "2.0"'
 
 
 @pytest.mark.parametrize(
     ("stated", "remedy"),
     [
-        ("0.9", "install a newer version of the plugin"),
-        ("1.3", "upgrade strongroom"),
-        ("2.0", "upgrade strongroom"),
+        ("1.2", "install a newer version of the plugin"),
+        ("2.1", "upgrade strongroom"),
+        ("3.0", "upgrade strongroom"),
     ],
 )
 def test_an_api_version_that_the_server_does_not_know_is_refused(stated: str, remedy: str) -> None:
-    expected = f'plugin "plugin" was written for plugin API {stated}; this server has 1.2; {remedy}'
+    expected = f'plugin "plugin" was written for plugin API {stated}; this server has 2.0; {remedy}'
     assert refusal(plugin(stated)) == expected
 
 

@@ -28,7 +28,7 @@ from strongroom.ops.observability.metrics import Metrics
 HEADER = """\
 from typing import Any
 from strongroom.plugin_api import hookimpl, option
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 """
 
 ROUTES = """
@@ -369,15 +369,15 @@ def test_without_login_pages_a_factor_needs_no_form(site: Site) -> None:
 @pytest.mark.parametrize(
     ("stated", "line"),
     [
-        ("", f'{ACME} must state API_VERSION = "1.2"'),
+        ("", f'{ACME} must state API_VERSION = "2.0"'),
         (
             'API_VERSION = "9.0"\n',
-            f"{ACME} was written for plugin API 9.0; this server has 1.2; upgrade strongroom",
+            f"{ACME} was written for plugin API 9.0; this server has 2.0; upgrade strongroom",
         ),
     ],
 )
 def test_a_missing_or_wrong_api_version_is_refused(site: Site, stated: str, line: str) -> None:
-    header = HEADER.replace('API_VERSION = "1.2"\n', stated)
+    header = HEADER.replace('API_VERSION = "2.0"\n', stated)
     site.write("@hookimpl\ndef register_jobs(host):\n    return []\n", header=header)
     assert site.refusal() == line
 

@@ -13,7 +13,7 @@ from strongroom.foundation.config.plugin_discovery import load_plugin_file
 from strongroom.foundation.plugins.selection import select
 from strongroom.ops.observability.doctor import CheckState, examine_plugin_files
 
-HEADER = 'from strongroom.plugin_api import hookimpl, option\nAPI_VERSION = "1.2"\n'
+HEADER = 'from strongroom.plugin_api import hookimpl, option\nAPI_VERSION = "2.0"\n'
 PLUGIN = (
     HEADER
     + '''

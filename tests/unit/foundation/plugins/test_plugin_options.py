@@ -15,7 +15,7 @@ import click
 from dataclasses import dataclass
 from typing import Any
 from strongroom.plugin_api import hookimpl, option
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 @dataclass(frozen=True)
 class Options:
@@ -36,7 +36,7 @@ def register_commands(host):
         click.echo(f"acme {host.options.days} {host.options.free}")
     return [acme]
 '''
-WITHOUT = 'API_VERSION = "1.2"\n'
+WITHOUT = 'API_VERSION = "2.0"\n'
 
 
 @pytest.fixture

@@ -128,7 +128,7 @@ PLUGIN = """
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.metrics import Counter, Gauge
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 @hookimpl
 def register_metrics(host):

@@ -29,7 +29,7 @@ from strongroom.foundation.database.plugin_tables import PluginTablesError
 from strongroom.foundation.plugins.kinds import KINDS, Kind, extension_kind
 from strongroom.foundation.plugins.manager import PluginManager
 from strongroom.foundation.plugins.plugin import Plugin
-from strongroom.plugin_api import API_VERSION, Extension
+from strongroom.plugin_api import Extension
 
 if TYPE_CHECKING:
     import pytest
@@ -250,12 +250,7 @@ def _registration_fault(manager: PluginManager, plugin: Plugin) -> str | None:
 
 
 def _instance_kinds(plugin: Plugin) -> list[Kind]:
-    """Return the kinds without extensions whose hooks a plugin implements.
-
-    Such contracts exist since plugin API 1.1, so plugins for an earlier version are not judged by them.
-    """
-    if plugin.module.API_VERSION != API_VERSION:
-        return []
+    """Return the kinds without extensions whose hooks a plugin implements."""
     # A plugin of one kind may implement the hooks of another one as well, such as register_errors.
     return [kind for kind in KINDS if kind.base is None and hasattr(plugin.module, kind.hook)]
 

@@ -93,19 +93,14 @@ def register_password_schemes() -> Iterable[type[PasswordScheme]]:  # type: igno
     """Return schemes of imported password hashes. The ``algorithm`` of a hash names its scheme."""
 
 
-@hookspec(
-    warn_on_impl_args={"server": DeprecationWarning("the argument server is deprecated: use host")}
-)
+@hookspec
 def register_blueprints(  # type: ignore[empty-body]
     host: HostAPI,
-    server: HostAPI,
 ) -> Iterable[Blueprint]:
     """Return blueprints, created by ``host``, with routes and their OpenAPI descriptions.
 
     Views run in several worker processes. A global variable of the module is another one in each, so
     data that views share belongs in ``host.values``, ``host.store`` or tables.
-
-    ``server`` is the same object; deprecated since plugin API 1.1.
     """
 
 
@@ -181,7 +176,7 @@ def register_wsgi_applications(  # type: ignore[empty-body]
 
     A prefix is one that no route of the server begins with, such as ``/browse``. A request body has at
     most 64 KiB, unless a :class:`~strongroom.plugin_api.web.MountedApplication` declares larger ones for
-    a route (API 1.2).
+    a route.
     """
 
 
@@ -192,17 +187,17 @@ def register_start_pages() -> Iterable[StartPage]:  # type: ignore[empty-body]
 
 @hookspec
 def register_login_links(host: HostAPI) -> Iterable[LoginLink]:  # type: ignore[empty-body]
-    """Return buttons of the login page, each of which begins a login in another way (API 1.2)."""
+    """Return buttons of the login page, each of which begins a login in another way."""
 
 
 @hookspec
 def register_menu_items(host: HostAPI) -> Iterable[MenuItem]:  # type: ignore[empty-body]
-    """Return items of the menu that pages show to users who are logged in (API 1.2)."""
+    """Return items of the menu that pages show to users who are logged in."""
 
 
 @hookspec
 def register_static_files() -> Iterable[StaticFiles]:  # type: ignore[empty-body]
-    """Return the folder with scripts, styles and pictures of the plugin's pages (API 1.2).
+    """Return the folder with scripts, styles and pictures of the plugin's pages.
 
     ``{{ static("NAME") }}`` in templates gives the path of a file, which
     browsers may cache for a year. The suffix decides the type; there is no list of the files.
@@ -216,12 +211,12 @@ def register_password_pages() -> Iterable[PasswordPage]:  # type: ignore[empty-b
 
 @hookspec
 def register_code_pages() -> Iterable[CodePage]:  # type: ignore[empty-body]
-    """Return the page of links in e-mails with login codes (API 1.2). Without it, they have no links."""
+    """Return the page of links in e-mails with login codes. Without it, they have no links."""
 
 
 @hookspec
 def register_invitation_pages() -> Iterable[InvitationPage]:  # type: ignore[empty-body]
-    """Return the page of links in e-mails with invitations (API 1.2). Without it, they have a code."""
+    """Return the page of links in e-mails with invitations. Without it, they have a code."""
 
 
 @hookspec

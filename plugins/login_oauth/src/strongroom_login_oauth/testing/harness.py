@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final, cast, get_args, get_type_hints
 
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.login import (
     Client,
     Credential,
@@ -17,7 +18,6 @@ from strongroom.plugin_api.login import (
     LoginMethod,
     VerificationCode,
 )
-from strongroom.plugin_api.web import HostAPI
 from strongroom.testing.clock import ManualClock
 from strongroom.testing.server import LiveServer, Reply, free_port, live_server
 from strongroom_login_oauth.memory import MemoryValues
