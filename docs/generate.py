@@ -10,6 +10,7 @@ from pathlib import Path
 
 from generator.access import access_page
 from generator.api import api_pages
+from generator.api_changes import api_changes_page
 from generator.code_blocks import with_code
 from generator.commands import commands_page
 from generator.configuration import configuration_page
@@ -27,6 +28,7 @@ API = FOLDER / "api"
 PLUGIN_API = FOLDER / "plugin-api"
 TUTORIALS = FOLDER.with_name("tutorials")
 ARCHITECTURE = FOLDER.with_name("architecture")
+CONTRIBUTING = FOLDER.with_name("contributing")
 NOTE = "<!-- Written by docs/generate.py; change the code that it describes instead. -->"
 
 PAGES: dict[str, Callable[[], Iterator[str]]] = {
@@ -70,6 +72,7 @@ def generated_texts() -> dict[Path, str]:
     pages = {FOLDER / name: "".join(page()) for name, page in PAGES.items()}
     pages |= {API / name: page for name, page in api_pages().items()}
     pages |= {PLUGIN_API / name: page for name, page in plugin_api_pages().items()}
+    pages[CONTRIBUTING / "from-1.2-to-2.0.md"] = "".join(api_changes_page())
     texts = {path: f"{NOTE}\n\n{page}" for path, page in pages.items()}
     texts |= {ARCHITECTURE / name: "".join(drawing()) for name, drawing in DRAWINGS.items()}
     return texts | {path: with_code(path.read_text()) for path in sorted(TUTORIALS.glob("*.md"))}

@@ -26,6 +26,7 @@ from strongroom.cli.plugins.listing import fault_of_hooks, load_plugin
 from strongroom.foundation.config import plugins_settings
 from strongroom.foundation.config.plugin_discovery import PluginFiles, installed_plugins, plugin_files
 from strongroom.foundation.database.plugin_tables import PluginTablesError
+from strongroom.foundation.plugins.api_changes import find_changes
 from strongroom.foundation.plugins.kinds import KINDS, Kind, extension_kind
 from strongroom.foundation.plugins.manager import PluginManager
 from strongroom.foundation.plugins.plugin import Plugin
@@ -186,9 +187,12 @@ def check_command(context: CommandContext, name: str, tests: Path | None, second
     Runs the plugin's own tests, because only they can construct its extensions. Every extension must be
     tested by its contract from strongroom.testing. Exits with 1 if a check or a test fails.
 
+    Uses of plugin API 1.2 are printed with their lines and what to write instead.
+
     Each test is printed before it runs, and fails if it exceeds the timeout.
     """
     name, files = _named(context, name)
+    _refuse_former_api(name, files)
     manager, plugin = load_plugin(name, files)
     if fault := _fault(manager, plugin):
         raise click.ClickException(fault)
@@ -223,6 +227,41 @@ def _named(context: CommandContext, name: str) -> tuple[str, PluginFiles]:
     if path.suffix == ".py" and path.is_file():
         return path.stem, {path.stem: path.absolute()}
     return name, plugin_files(plugins_settings(context.config_path, os.environ).folder)
+
+
+def _refuse_former_api(name: str, files: PluginFiles) -> None:
+    """Print a line for each use of the former plugin API, with its place and what to write instead.
+
+    The source is read and not imported, because a plugin for the former API may fail to be imported.
+
+    Raises:
+        click.ClickException: there is such a use.
+    """
+    uses = [*_uses_of_former_api(name, files)]
+    for use in uses:
+        echo(use)
+    if uses:
+        raise click.ClickException(f"{name} uses a former plugin API; change what the lines above name")
+
+
+def _uses_of_former_api(name: str, files: PluginFiles) -> Iterator[str]:
+    for path in _modules_of(name, files):
+        try:
+            found = [*find_changes(path.read_text(encoding="utf-8"))]
+        except (OSError, SyntaxError, UnicodeError):
+            # The error of its import says more.
+            continue
+        yield from (f"{path}:{line}: {change.old} is now {change.new}" for line, change in found)
+
+
+def _modules_of(name: str, files: PluginFiles) -> list[Path]:
+    """Return the modules of a plugin: the file, or those of the package of its entry point."""
+    if name in files:
+        return [files[name]]
+    packages = {point.module.partition(".")[0] for point in installed_plugins().get(name, [])}
+    specs = (find_spec(package) for package in packages - {"strongroom"})
+    folders = [Path(place) for spec in specs if spec for place in spec.submodule_search_locations or ()]
+    return sorted(module for folder in folders for module in folder.rglob("*.py"))
 
 
 def _fault(manager: PluginManager, plugin: Plugin) -> str | None:

@@ -1,0 +1,108 @@
+"""``strongroom plugins check`` names what a plugin for plugin API 1.2 must change."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from click.testing import CliRunner
+
+from strongroom.cli.main import root
+from strongroom.foundation.plugins.api_changes import MEMBERS, find_changes
+from strongroom.plugin_api.browser import BrowserAPI
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.limits import LimitsAPI
+from strongroom.plugin_api.logins import LoginsAPI
+from strongroom.plugin_api.paging import ListsAPI
+from strongroom.plugin_api.rendering import PagesAPI
+from strongroom.plugin_api.secrets import SecretsAPI
+from strongroom.plugin_api.users import UsersAPI
+
+FACETS: Final = {
+    "browser": BrowserAPI,
+    "limits": LimitsAPI,
+    "logins": LoginsAPI,
+    "lists": ListsAPI,
+    "pages": PagesAPI,
+    "secrets": SecretsAPI,
+    "users": UsersAPI,
+}
+# The example "maintenance_mode" as it was for plugin API 1.2, with what other plugins of then used.
+FORMER: Final = """
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.answers import LEAST_BYTES
+from strongroom.plugin_api.web import ApiError, Blueprint, ErrorKind, HostAPI
+
+API_VERSION = "1.2"
+
+MAINTENANCE = ErrorKind(503, "error.maintenance", "The server is being maintained.", 30)
+
+
+@hookimpl
+def register_blueprints(host: HostAPI) -> list[Blueprint]:
+    routes = host.blueprint("maintenance", description="The mode.")
+
+    @routes.operation("POST", "/api/v1/mode", access=None, admits=("basic",), errors=host.login_errors)
+    def switch(body):
+        host.browser.require_csrf(body["csrf"])
+        Modes(host).seal("on")
+        return host.log_in("mode", body)
+
+    return [routes]
+
+
+class Modes:
+    def __init__(self, host: HostAPI) -> None:
+        self._host = host
+
+    def seal(self, text):
+        self._host.tenants.create_group("t", "Sales")
+        return self._host.seal(text) + host_of(self).name
+"""
+LINES: Final = [
+    "3: strongroom.plugin_api.answers is now strongroom.plugin_api.http_timeouts",
+    "4: strongroom.plugin_api.web.HostAPI is now strongroom.plugin_api.host.HostAPI",
+    "13: host.blueprint is now Blueprint",
+    "15: host.login_errors is now HostErrors.LOG_IN",
+    "15: operation(..., admits=...) is now operation(..., authenticators=...)",
+    "17: host.browser.require_csrf(value) is now host.browser.require_csrf()",
+    "19: host.log_in is now host.logins.log_in",
+    '29: host.tenants.create_group is now host.rest("POST", "/api/v1/tenants/{tenantId}/groups")',
+    "30: host.seal is now host.secrets.seal",
+]
+
+
+def test_a_plugin_for_the_former_api_is_told_each_change(tmp_path: Path) -> None:
+    path = tmp_path / "maintenance.py"
+    path.write_text(FORMER)
+    result = CliRunner().invoke(root, ["plugins", "check", str(path)])
+    shown = result.stdout.splitlines()
+    assert len(shown) == len(LINES)
+    for line, expected in zip(shown, LINES, strict=True):
+        assert line.startswith(f"{path}:{expected}")
+    assert result.stderr.startswith("Error: maintenance uses a former plugin API;")
+    assert result.exit_code == 1
+
+
+def test_a_former_use_fails_the_check_of_a_plugin_that_states_the_new_version(tmp_path: Path) -> None:
+    path = tmp_path / "notes.py"
+    path.write_text(
+        'API_VERSION = "2.0"\n\ndef note(host):\n    host.notify("u", "s", "t")\n    host.seal("x")\n'
+    )
+    result = CliRunner().invoke(root, ["plugins", "check", str(path)])
+    assert result.stdout == f"{path}:5: host.seal is now host.secrets.seal\n"
+    assert result.stderr.startswith("Error: notes uses a former plugin API;")
+    assert result.exit_code == 1
+
+
+def test_each_former_member_is_found_and_its_successor_exists() -> None:
+    faults = []
+    for change in MEMBERS:
+        source = f"def view(host, other):\n    other{change.old[4:]}\n    {change.old}('x')\n"
+        if [*find_changes(source)] != [(3, change)]:
+            faults.append(f"{change.old} is not found")
+        facet, _, member = change.new.removeprefix("host.").partition(".")
+        if facet in FACETS and not hasattr(FACETS[facet], re.split(r"\W", member)[0]):
+            faults.append(f"there is no {change.new}")
+        if change.new.startswith("host.") and hasattr(HostAPI, change.old.removeprefix("host.")):
+            faults.append(f"the host still has {change.old}")
+    assert faults == []
