@@ -37,7 +37,7 @@ ACTING = """
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.login import Credential, LoginMethod, VerifiedCredential
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 FAULTS = []
 
 class Acting(LoginMethod):

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.pages import LoginLink
-from strongroom.plugin_api.web import HostAPI
 from strongroom_login_oauth.links import login_link
 from strongroom_login_wechat.method import WeChatLogin
 from strongroom_login_wechat.pages import leads_back

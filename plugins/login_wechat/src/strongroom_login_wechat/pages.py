@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 from flask import Response
 
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.request import current_host
-from strongroom.plugin_api.web import HostAPI
 from strongroom_login_oauth.routes import begin_path, callback_path
 from strongroom_login_wechat.method import WeChatLogin
 from strongroom_login_wechat.website import LANGUAGES, WebApp, Website
