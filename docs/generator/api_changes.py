@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from generator.prose import cell
-from strongroom.foundation.plugins.api_changes import ARGUMENTS, IMPORTS, MEMBERS, ApiChange
+from strongroom.foundation.plugins.api_changes import ARGUMENTS, IMPORTS, LENT, MEMBERS, ApiChange
 
 INTRODUCTION: Final = """\
 # From plugin API 1.2 to 2.0
@@ -58,6 +58,7 @@ def api_changes_page() -> Iterator[str]:
     """Yield the pieces of the page."""
     yield INTRODUCTION
     yield from _table("Members of the host", MEMBERS)
+    yield from _table("Classes that the host has lent", LENT)
     yield from _table("Arguments", ARGUMENTS)
     yield from _table("Imports", IMPORTS)
     yield ROUTES

@@ -61,8 +61,6 @@ class Modes:
 LINES: Final = [
     "3: strongroom.plugin_api.answers is now strongroom.plugin_api.http_timeouts",
     "4: strongroom.plugin_api.web.HostAPI is now strongroom.plugin_api.host.HostAPI",
-    "13: host.blueprint is now Blueprint",
-    "15: host.login_errors is now HostErrors.LOG_IN",
     "15: operation(..., admits=...) is now operation(..., authenticators=...)",
     "17: host.browser.require_csrf(value) is now host.browser.require_csrf()",
     "19: host.log_in is now host.logins.log_in",

@@ -69,22 +69,6 @@ MEMBERS: Final = (
     ApiChange("host.key_id", "host.caller.key_id, where host.caller is not None"),
     ApiChange("host.plugin", "the name as a text"),
     ApiChange("host.static_path", '{{ static("NAME") }} in a template'),
-    ApiChange(
-        "host.blueprint",
-        "Blueprint(...) of strongroom.plugin_api.web as a variable of the module; its views are "
-        "functions of the module and call current_host() of strongroom.plugin_api.request",
-    ),
-    ApiChange("host.tokens_schema", f"{_SCHEMAS} import IssuedTokensSchema"),
-    ApiChange("host.credentials_schema", f"{_SCHEMAS} import CredentialsSchema"),
-    ApiChange("host.credential_schema", f"{_SCHEMAS} import BoundCredentialSchema"),
-    ApiChange("host.done_schema", f"{_SCHEMAS} import DoneSchema"),
-    ApiChange("host.paging_query", f"{_SCHEMAS} import PagingQuery"),
-    ApiChange("host.timestamp_field", f"{_SCHEMAS} import Timestamp"),
-    ApiChange("host.collection_schema", f"{_SCHEMAS} import collection_of"),
-    ApiChange("host.login_errors", "HostErrors.LOG_IN of strongroom.plugin_api.web, in a list"),
-    ApiChange("host.bind_errors", "HostErrors.BIND of strongroom.plugin_api.web, in a list"),
-    ApiChange("host.unbind_errors", "HostErrors.UNBIND of strongroom.plugin_api.web, in a list"),
-    ApiChange("host.state_errors", "HostErrors.STATES of strongroom.plugin_api.web, in a list"),
     *_by_rest(
         "files",
         trashed="GET /tenants/{tenantId}/trash",
@@ -116,6 +100,26 @@ MEMBERS: Final = (
     ApiChange("host.browser.choose_language", "the switch of languages of strongroom/page.html"),
 )
 """Members of the host, by their former names."""
+
+LENT: Final = (
+    ApiChange(
+        "host.blueprint",
+        "Blueprint(...) of strongroom.plugin_api.web as a variable of the module; its views are "
+        "functions of the module and call current_host() of strongroom.plugin_api.request",
+    ),
+    ApiChange("host.tokens_schema", f"{_SCHEMAS} import IssuedTokensSchema"),
+    ApiChange("host.credentials_schema", f"{_SCHEMAS} import CredentialsSchema"),
+    ApiChange("host.credential_schema", f"{_SCHEMAS} import BoundCredentialSchema"),
+    ApiChange("host.done_schema", f"{_SCHEMAS} import DoneSchema"),
+    ApiChange("host.paging_query", f"{_SCHEMAS} import PagingQuery"),
+    ApiChange("host.timestamp_field", f"{_SCHEMAS} import Timestamp"),
+    ApiChange("host.collection_schema", f"{_SCHEMAS} import collection_of"),
+    ApiChange("host.login_errors", "HostErrors.LOG_IN of strongroom.plugin_api.web, in a list"),
+    ApiChange("host.bind_errors", "HostErrors.BIND of strongroom.plugin_api.web, in a list"),
+    ApiChange("host.unbind_errors", "HostErrors.UNBIND of strongroom.plugin_api.web, in a list"),
+    ApiChange("host.state_errors", "HostErrors.STATES of strongroom.plugin_api.web, in a list"),
+)
+"""What plugins now import instead of getting it from the host."""
 
 IMPORTS: Final = (
     ApiChange("strongroom.plugin_api.answers", "strongroom.plugin_api.http_timeouts"),
