@@ -19,11 +19,12 @@ from strongroom.plugin_api.factors import (
     SecondFactor,
 )
 from strongroom.plugin_api.forms import FactorForm
+from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.login import Assurance
-from strongroom.plugin_api.web import Blueprint, HostAPI
+from strongroom.plugin_api.web import Blueprint
 from strongroom_factor_totp.routes import routes
 
-API_VERSION = "1.2"
+API_VERSION = "2.0"
 
 STEP_SECONDS: Final = 30
 DIGITS: Final = 6
