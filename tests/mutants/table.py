@@ -12,6 +12,7 @@ from tests.mutants.rows import (
     accounts,
     assurance,
     batches,
+    console,
     databases,
     effects,
     erasures,
@@ -68,4 +69,5 @@ MUTANTS: Final = (
     *trash.ROWS,
     *batches.ROWS,
     *user_imports.ROWS,
+    *console.ROWS,
 )

@@ -2,12 +2,14 @@
 
 import io
 from dataclasses import replace
+from threading import BoundedSemaphore
 
 import pytest
 from PIL import Image
 from tests.support.documents import pdf
-from werkzeug.exceptions import UnprocessableEntity
+from werkzeug.exceptions import ServiceUnavailable, UnprocessableEntity
 
+from strongroom_console.pdf import rendering
 from strongroom_console.pdf.rendering import picture_of_document
 from strongroom_console.pdf.requests import PdfRequest
 
@@ -52,6 +54,15 @@ def test_a_document_that_cannot_be_shown_is_refused_or_blank(content: bytes) -> 
     # PDFium replaces what is missing, such as the size of a page, within the bounds of a picture.
     assert image.width == 200
     assert image.height <= 2 * 600 + 16
+
+
+def test_no_more_pictures_than_slots_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    slots = BoundedSemaphore(1)
+    monkeypatch.setattr(rendering, "_SLOTS", slots)
+    monkeypatch.setattr(rendering, "_WAIT_SECONDS", 0)
+    with slots, pytest.raises(ServiceUnavailable):
+        picture(pdf())
+    assert picture(pdf()).width == 200
 
 
 def test_a_document_that_takes_too_much_memory_is_refused() -> None:

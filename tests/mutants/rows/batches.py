@@ -41,7 +41,7 @@ ROWS: Final = (
     core(
         "lists-cursor-answered",
         "A plugin's list that is read by number refuses a cursor.",
-        "assembly/plugin_host/host.py::PluginHost.collection",
+        "assembly/plugin_host/lists.py::HostLists.collection",
         "requested.after is not None and not page.is_by_cursor",
         "False",
         "rest/test_plugin_host.py::test_a_list_that_is_read_by_number_refuses_a_cursor",

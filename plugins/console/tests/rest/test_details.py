@@ -1,6 +1,7 @@
 """The pages of one file or folder: details, previews, versions and activity."""
 
 import io
+from importlib import import_module
 
 import pytest
 from PIL import Image
@@ -82,7 +83,12 @@ class TestPreviews:
         assert answer.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
         assert b"<script>" not in answer.data
 
-    def test_the_first_pages_of_a_document_are_a_picture(self, space: Space) -> None:
+    def test_the_first_pages_of_a_document_are_a_picture(
+        self, space: Space, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        # By its name, because the package has the area of the same name.
+        previews = import_module("strongroom_console.my_files.previews")
+        monkeypatch.setattr(previews, "_PDF_RATES", ("1/minute",))
         node = space.upload("plan.pdf", pdf(pages=2))
         assert f'src="{space.page(node)}/preview"' in space.browser.open(space.page(node)).text
         answer = space.browser.open(space.page(node, "preview"))
@@ -92,6 +98,8 @@ class TestPreviews:
         tag = answer.headers["ETag"]
         again = space.browser.open(space.page(node, "preview"), None, **{"If-None-Match": tag})
         assert (again.status_code, again.data) == (304, b"")
+        # Only what the browser does not have already is drawn, and counted.
+        assert space.browser.open(space.page(node, "preview")).status_code == 429
 
     def test_a_document_that_cannot_be_read_has_no_picture(self, space: Space) -> None:
         node = space.upload("broken.pdf", b"%PDF-1.7\n<script>alert(1)</script>")

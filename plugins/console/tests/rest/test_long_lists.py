@@ -44,6 +44,9 @@ def test_all_groups_people_and_grants_are_on_the_page(
     assert page.count('<option value="user:') == MORE_THAN_A_PAGE + 1
     for path in (f"members/{person.id}/", "settings/"):
         assert browser.open(f"{root}/{path}").text.count(">Colleague ") == MORE_THAN_A_PAGE, path
+    members = api.get(f"{tenant}/members?pageSize=200&pageNumber=2", by=person).json["data"]
+    last = members[-1]["user"]["$ref"]
+    assert browser.open(f"{root}/members/{last}/").status_code == 200
     assert browser.open(f"{root}/invitations/").text.count('name="group"') == MORE_THAN_A_PAGE
 
 

@@ -74,8 +74,11 @@ class TestWebhooks:
         self, api: Api, browser: PageBrowser, root: str, person: Person
     ) -> None:
         assert "no webhooks yet" in browser.open(f"{root}/webhooks/").text
-        browser.open(f"{root}/webhooks/new")
         path = f"{root}/webhooks/new"
+        offered = browser.open(path).text
+        assert 'value="file.*"' in offered
+        # An event of the server alone.
+        assert 'value="user.suspended"' not in offered
         browser.submit(path, url=URL, description=HOSTILE, types="file.created", ordered="1")
         assert shown_secret(browser).startswith("whsec_")
         page = browser.open(f"{root}/webhooks/")

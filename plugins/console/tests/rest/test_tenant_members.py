@@ -191,7 +191,8 @@ class TestOthers:
         browser = log_in(bob)
         page = browser.open(f"{root}/members/")
         assert "Add a member" not in page.text
-        assert "/settings/" not in page.text
+        for section in ("settings", "retention"):
+            assert f"{root}/{section}/" not in page.text
         for path in (f"members/{person.id}/", f"members/{person.id}/removal", "settings/"):
             assert browser.open(f"{root}/{path}").status_code == 404, path
 

@@ -55,7 +55,7 @@ class TestUsage:
         assert shown in browser.page.text
         assert api.get(tenant, by=admin).json["quotaBytes"] == stored
 
-    @pytest.mark.parametrize("quota", ["-1", "much", "1e999", "NaN", "1e30", "٣x"])
+    @pytest.mark.parametrize("quota", ["-1", "much", "1e5000", "NaN", "1e30", "٣x"])
     def test_a_quota_that_is_none_is_refused(self, api: Api, log_in: LogIn, quota: str) -> None:
         admin = api.person(admin=True)
         tenant = api.tenant(admin)
