@@ -22,6 +22,7 @@ from strongroom.foundation.locales import locale_of
 from strongroom.foundation.text_direction import with_shown_direction
 from strongroom.plugin_api.forms import PagePart
 from strongroom.plugin_api.times import shown_day, shown_moment, zone_name
+from strongroom.web.http.languages import translator
 from strongroom.web.http.request import get_service
 from strongroom.web.pages.design import TEXTS, FrameLink, LanguageChoice, PageDesign, language_choices
 from strongroom.web.pages.languages import page_languages
@@ -88,6 +89,11 @@ class PageFrame:
     def text(self) -> Callable[..., str]:
         """The function that returns a text of the server by its key."""
         return TEXTS.of(self.language)
+
+    @property
+    def translated(self) -> Callable[[str], str]:
+        """The function that returns an English message, such as a fault, in the language of the page."""
+        return translator(self.language)
 
 
 class Pages:

@@ -1,0 +1,89 @@
+"""Lists of pages: which page a request asks for, and the links to all others.
+
+The template ``strongroom/pagination.html`` shows the variable ``links``.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import request
+
+_LONGEST_NUMBER: Final = 9
+"""More digits than these are no page of any list."""
+
+_AROUND: Final = 2
+"""The pages before and after the current one that have links."""
+
+
+def page_number() -> int:
+    """Return the number of the page that the request asks for; 1 if it is none."""
+    text = request.args.get("page", "1")
+    is_number = text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER
+    return max(1, int(text)) if is_number else 1
+
+
+@dataclass(frozen=True, slots=True)
+class NumberLink:
+    """The link to a page by its number.
+
+    Args:
+        query: ``None`` for the current page.
+        is_after_gap: whether the page before it has no link.
+    """
+
+    number: int
+    query: str | None
+    is_after_gap: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PageLinks:
+    """The links to other pages of a list.
+
+    Args:
+        total: the number of records of the whole list.
+        number: the number of the page.
+        count: the number of pages.
+        previous: the query of the page before; ``None`` on the first one.
+        following: the query of the next page; ``None`` on the last one.
+    """
+
+    total: int
+    number: int
+    count: int
+    previous: str | None
+    following: str | None
+
+    @property
+    def numbers(self) -> Iterator[NumberLink]:
+        """The first page, those around the current one, and the last."""
+        around = range(max(1, self.number - _AROUND), min(self.count, self.number + _AROUND) + 1)
+        before = 0
+        for number in sorted({1, *around, max(1, self.count)}):
+            query = None if number == self.number else changed_query(page=number)
+            yield NumberLink(number, query, is_after_gap=number > before + 1)
+            before = number
+
+
+def page_links(meta: Mapping[str, Any]) -> PageLinks:
+    """Return the links of a page, by the ``meta`` of the response of the REST API."""
+    number = meta["pageNumber"]
+    return PageLinks(
+        meta["totalCount"],
+        number,
+        meta["pageCount"],
+        changed_query(page=number - 1) if meta["hasPreviousPage"] else None,
+        changed_query(page=number + 1) if meta["hasNextPage"] else None,
+    )
+
+
+def changed_query(**changes: Any) -> str:
+    """Return the query of the request with other values; ``None`` removes one.
+
+    It has no ``page`` unless that is a change, because other rows begin with the first page.
+    """
+    others = {name: value for name, value in request.args.items() if name not in ("page", "lang")}
+    changed = {name: value for name, value in {**others, **changes}.items() if value is not None}
+    return f"?{urlencode(changed)}"

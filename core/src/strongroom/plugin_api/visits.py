@@ -1,0 +1,398 @@
+"""Pages of a plugin: an application whose requests need a session, and whose forms need its secret.
+
+The pages do everything through the REST API, within the process and with the user's own login, so
+permissions, limits, fresh proofs, the audit log and the texts of errors are those of REST::
+
+    drawer = Blueprint("drawer", __name__)
+
+    @drawer.post("/")
+    def create_tenant():
+        visit = current_visit()
+        response = visit.rest("POST", "/api/v1/tenants", {"name": visit.request.form.get("name", "")})
+        return visit.follow(response, "/", "created")
+
+    def create_application(host):
+        application = PageApplication(host, "/drawer")
+        application.register_blueprint(drawer)
+        return application
+
+A body has at most 64 KiB unless :class:`~strongroom.plugin_api.web.MountedApplication` declares more.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, ClassVar, Final, NoReturn
+from urllib.parse import urlencode, urlsplit
+
+import flask
+from werkzeug.routing import Rule
+from werkzeug.utils import redirect
+from werkzeug.wrappers import Request
+
+from strongroom.plugin_api.browser import BrowserSession
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.page_forms import SchemaForm
+from strongroom.plugin_api.paging import Records, read_records
+from strongroom.plugin_api.web import ApiError, ErrorKind, RestResponse
+
+POLICY: Final[Mapping[str, str]] = {
+    "script-src": "'self'",
+    "form-action": "'self'",
+    "require-trusted-types-for": "'script'",
+}
+"""The differences of the Content-Security-Policy of these pages to the strict one: scripts and forms."""
+
+STALE: Final = ("error.step-up-required", "error.fresh-proof-required")
+"""The errors that a fresh proof answers."""
+
+SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
+
+# The sealed cookie has room for 4,000 bytes, most of them for the session.
+_LONGEST_PROBLEM: Final = 300
+_LONGEST_NAME: Final = 80
+_FLASH: Final = "flash"
+
+
+class Refused(Exception):
+    """The REST API has refused what a page needs to be shown.
+
+    Args:
+        response: the error response.
+    """
+
+    def __init__(self, response: RestResponse) -> None:
+        super().__init__(response.error)
+        self.response = response
+
+
+@dataclass(frozen=True, slots=True)
+class Flash:
+    """What the next page shows once, after a redirect.
+
+    Args:
+        notice: the key of the text of a success.
+        names: the names in that text.
+        problem: the text of an error.
+        values: other JSON values for the next page.
+    """
+
+    notice: str | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    problem: str | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Visit:
+    """A request of a browser for a page, and the responses to it.
+
+    Args:
+        prefix: the path of the pages, below the base path of the server.
+        request: ``None``: the current request of Flask.
+    """
+
+    admits_impersonation: ClassVar[bool] = False
+    """Whether pages open for an administrator who impersonates the user; each of them must say so."""
+
+    most_read: ClassVar[int] = 2000
+    """The records of a list after which :meth:`read_all` reads no other page: ten requests."""
+
+    def __init__(self, host: HostAPI, prefix: str, request: Request | None = None) -> None:
+        self.host = host
+        self.base_path = urlsplit(host.public_url).path.rstrip("/")
+        self.root = self.base_path + prefix
+        self.request: Request = flask.request if request is None else request
+        self.cut_total = 0
+        """The length of the longest list that :meth:`read_all` has cut; 0 without one."""
+        self._retry_after: int | None = None
+
+    @property
+    def session(self) -> BrowserSession:
+        """The session of the browser.
+
+        Raises:
+            HTTPException: the redirect to the login page.
+        """
+        return self.host.browser.require_session(admits_impersonation=self.admits_impersonation)
+
+    @property
+    def token(self) -> str | None:
+        """An access token of the user, for :meth:`rest`."""
+        return self.session.token
+
+    @property
+    def here(self) -> str:
+        """The path and the query of the request, with the base path."""
+        return self.root + self.request.full_path.rstrip("?")
+
+    def rest(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        device: str = "",
+        stream: bool = False,
+    ) -> RestResponse:
+        """Send a request to the REST API, as the user, in the language of the page.
+
+        Args:
+            device: an addition to the id of the browser, which has limits of its own.
+            stream: as in :meth:`HostAPI.rest`.
+        """
+        browser = self.host.browser
+        sent = {"X-Device-Id": browser.device_id + device, **(headers or {})}
+        if browser.language:
+            sent["Accept-Language"] = browser.language
+        response = self.host.rest(method, path, body, token=self.token, headers=sent, stream=stream)
+        if response.status == HTTPStatus.SERVICE_UNAVAILABLE:
+            self._retry_after = response.retry_after
+        return response
+
+    def read(self, path: str, **query: Any) -> Any:
+        """Return what the REST API has at a path.
+
+        Args:
+            query: the parameters of the query; those that are ``None`` are left out.
+
+        Raises:
+            Refused: it is missing, or the user may not see it.
+        """
+        given = {name: value for name, value in query.items() if value is not None}
+        response = self.rest("GET", f"{path}?{urlencode(given)}" if given else path)
+        if response.error is not None:
+            raise Refused(response)
+        return response.json
+
+    def read_all(self, path: str, **query: Any) -> Records:
+        """Return all records of a list: at most about :attr:`most_read`; a cut sets :attr:`cut_total`.
+
+        Args:
+            query: the parameters of the query without those of paging.
+
+        Raises:
+            Refused: the user may not see the list.
+        """
+        records = read_records(
+            lambda cursor, size: self.read(path, **query, pageSize=size, cursor=cursor), self.most_read
+        )
+        if records.is_cut:
+            self.cut_total = max(self.cut_total, records.total)
+        return records
+
+    def page(
+        self,
+        template: str,
+        *,
+        status: int = 0,
+        refusal: RestResponse | None = None,
+        policy: Mapping[str, str] | None = None,
+        **values: Any,
+    ) -> Any:
+        """Return the response with a page in the frame of the server, and with the flash, once.
+
+        Args:
+            status: the HTTP status; 0: 200, or 400 after a refusal or with faults.
+            refusal: the response that refused the form of the page, if any.
+            policy: directives of the Content-Security-Policy that replace those of :data:`POLICY`.
+            values: the other variables of the template. A :class:`SchemaForm` named ``form`` shows its
+                faults at its fields.
+        """
+        form = values.get("form")
+        has_faults = isinstance(form, SchemaForm) and bool(form.faults)
+        flash = self.take_flash()
+        problem = self.problem_text(refusal) if refusal is not None else flash.problem
+        is_refused = refusal is not None or has_faults
+        return self.render(
+            template,
+            status=status or (HTTPStatus.BAD_REQUEST if is_refused else HTTPStatus.OK),
+            policy=policy,
+            menu=self.host.pages.menu_items(),
+            flash=flash,
+            problem=problem,
+            has_faults=has_faults,
+            cut_total=self.cut_total,
+            most_read=self.most_read,
+            **values,
+        )
+
+    def render(
+        self, template: str, *, status: int, policy: Mapping[str, str] | None = None, **values: Any
+    ) -> Any:
+        """Return the response with a page, without its frame.
+
+        A refused form has 503 with ``Retry-After`` if a part of the server was unavailable.
+        """
+        is_away = status == HTTPStatus.BAD_REQUEST and self._retry_after is not None
+        variables = {"root": self.root, "base": self.base_path, "here": self.here, **values}
+        page = self.host.pages.render(
+            template,
+            status=HTTPStatus.SERVICE_UNAVAILABLE if is_away else status,
+            policy={**POLICY, **(policy or {})},
+            csrf=self.host.browser.csrf,
+            **variables,
+        )
+        if is_away:
+            page.headers["Retry-After"] = str(self._retry_after)
+        return page
+
+    def redirect(self, path: str, notice: str | None = None, **names: str) -> Any:
+        """Redirect to a page of the application, which shows a notice once.
+
+        Args:
+            path: below the path of the application.
+            notice: the key of the text.
+            names: the names in the text.
+        """
+        if notice is not None:
+            self.flash(Flash(notice, names))
+        return redirect(f"{self.root}{path}", HTTPStatus.SEE_OTHER)
+
+    def follow(self, response: RestResponse, path: str, notice: str | None = None, **names: str) -> Any:
+        """Redirect to the page that follows a change, or to the proof that the change requires.
+
+        After a refusal, the page shows the text of the error.
+
+        Args:
+            path: the page, below the path of the application. After a fresh proof, the browser returns
+                to it, and the user sends the form again.
+            notice: the key of the text that it shows after a success.
+            names: the names in the text.
+        """
+        if response.error is None:
+            return self.redirect(path, notice, **names)
+        if (login := self.login_after(response.error, response.status, path, "confirmed")) is not None:
+            return login
+        return self.refuse(path, self.problem_text(response))
+
+    def login_after(self, error: str | None, status: int, path: str, notice: str | None = None) -> Any:
+        """Return the redirect to the proof or the login that an error demands; ``None`` otherwise.
+
+        Args:
+            error: the code of the error.
+            status: its HTTP status.
+            path: the page, below the path of the application, that the browser returns to.
+            notice: the key of the text that the page shows after a fresh proof.
+        """
+        step_up = self.host.browser.step_up_path(f"{self.root}{path}") if error in STALE else None
+        if step_up is not None:
+            self.flash(Flash(notice))
+            return redirect(step_up, HTTPStatus.SEE_OTHER)
+        if status == HTTPStatus.UNAUTHORIZED:
+            return redirect(
+                self.host.browser.login_path(f"{self.root}{path}") or "/", HTTPStatus.SEE_OTHER
+            )
+        return None
+
+    def refuse(self, path: str, problem: str) -> Any:
+        """Redirect to a page of the application, which shows the text of an error."""
+        self.flash(Flash(problem=problem))
+        return redirect(f"{self.root}{path}", HTTPStatus.SEE_OTHER)
+
+    def problem_text(self, response: RestResponse) -> str:
+        """Return the text of an error in the language of the page: that of its first detail, if any."""
+        error = response.json["error"]
+        return str((error.get("details") or [error])[0]["message"])
+
+    def flash(self, flash: Flash) -> None:
+        """Have the next page show something once; it replaces what the page would have shown."""
+        kept = {name: value for name, value in self.host.browser.values.items() if name != _FLASH}
+        members = {
+            "notice": flash.notice,
+            "names": {name: text[:_LONGEST_NAME] for name, text in flash.names.items()},
+            "problem": flash.problem and flash.problem[:_LONGEST_PROBLEM],
+            "values": dict(flash.values),
+        }
+        sent = {name: value for name, value in members.items() if value}
+        self.host.browser.store({**kept, _FLASH: sent} if sent else kept)
+
+    def take_flash(self) -> Flash:
+        """Return what the page shows, and forget it."""
+        members = self.host.browser.values.get(_FLASH)
+        if members is None:
+            return Flash()
+        self.flash(Flash())
+        return Flash(**members)
+
+
+def is_form_error(response: RestResponse) -> bool:
+    """Return whether a form shows why it was refused; not if the reason is the login."""
+    is_login = response.error in STALE or response.status == HTTPStatus.UNAUTHORIZED
+    return response.error is not None and not is_login
+
+
+def current_visit() -> Visit:
+    """Return the visit of the current request of a :class:`PageApplication`."""
+    visit: Visit = flask.g.visit
+    return visit
+
+
+class _Rule(Rule):
+    """A rule without functions for ``url_for``, which no page uses.
+
+    Compiling them for all routes took six sevenths of the time of creating the console, which each
+    process of a server spends at its start.
+    """
+
+    def _compile_builder(self, append_unknown: bool = True) -> Any:  # noqa: ARG002  the signature of Werkzeug
+        def refuse(_rule: Rule, /, **_values: Any) -> NoReturn:
+            raise NotImplementedError("pages write their URLs themselves")
+
+        return refuse
+
+
+class PageApplication(flask.Flask):
+    """A WSGI application of pages, for :class:`~strongroom.plugin_api.web.MountedApplication`.
+
+    Each request needs a session, and each change its secret, before a view runs or a body is read.
+    Errors are those of the server, as a page or as JSON.
+
+    Args:
+        prefix: the path prefix that it is mounted at.
+        visit: creates the :class:`Visit` of a request.
+        public: the endpoints that need no session; ``None``: all of them.
+    """
+
+    url_rule_class = _Rule
+
+    def __init__(
+        self,
+        host: HostAPI,
+        prefix: str,
+        *,
+        visit: Callable[[HostAPI, str], Visit] = Visit,
+        public: frozenset[str] | None = frozenset(),
+    ) -> None:
+        super().__init__(f"pages_of_{prefix.strip('/')}", static_folder=None, template_folder=None)
+        # Errors that are no answers to the browser are logged and counted by the server, as those of
+        # routes.
+        self.config["PROPAGATE_EXCEPTIONS"] = True
+        self._host = host
+        self._prefix = prefix
+        self._visit = visit
+        self._public = public
+        self.before_request(self._begin)
+        self.register_error_handler(Refused, show_refusal)
+
+    def _begin(self) -> None:
+        visit = self._visit(self._host, self._prefix)
+        if self._public is not None and flask.request.endpoint not in self._public:
+            # The session precedes the body, so that a client without one has none parsed.
+            _ = visit.session
+        flask.g.visit = visit
+        if flask.request.method not in SAFE_METHODS and flask.request.routing_exception is None:
+            self._host.browser.require_csrf()
+
+
+def show_refusal(refused: Refused) -> NoReturn:
+    """Answer with the error that the REST API has refused a page with.
+
+    Raises:
+        ApiError: that error.
+    """
+    response = refused.response
+    member = response.json["error"]
+    raise ApiError(
+        ErrorKind(response.status, member["code"], member["message"], response.retry_after)
+    ) from refused
