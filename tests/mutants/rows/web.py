@@ -58,7 +58,7 @@ ROWS: Final = (
         "console-faults",
         "A page of the console that the REST API fails for shows the server's page of the error.",
         "application.py::_show_refusal",
-        "raise _fault_of(response)",
+        "show_refusal(refused)",
         "pass",
         "console/rest/test_faults.py::test_a_page_says_that_the_fault_is_temporary",
     ),

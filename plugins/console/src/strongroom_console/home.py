@@ -4,8 +4,9 @@ from typing import Any, Final
 
 from flask import Blueprint, redirect, request
 
-from strongroom_console.lists import PAGE_SIZE, page_links, page_number
-from strongroom_console.visit import current_visit
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom_console.lists import PAGE_SIZE
+from strongroom_console.visit import console_visit
 
 home: Final = Blueprint("home", __name__)
 
@@ -15,7 +16,7 @@ _TENANTS: Final = "/api/v1/tenants"
 @home.get("/")
 def show_home() -> Any:
     """Show the tenants; the files of the only one."""
-    visit = current_visit()
+    visit = console_visit()
     tenants = visit.read(_TENANTS, pageSize=PAGE_SIZE, pageNumber=page_number())
     if tenants["meta"]["totalCount"] == 1 == len(tenants["data"]) and not visit.is_administrator:
         return visit.redirect(f"/tenants/{tenants['data'][0]['id']}/files/")
@@ -25,7 +26,7 @@ def show_home() -> Any:
 @home.post("/tenants")
 def create_tenant() -> Any:
     """Create a tenant, and open its files."""
-    visit = current_visit()
+    visit = console_visit()
     response = visit.rest("POST", _TENANTS, {"name": request.form.get("name", "").strip()})
     if response.error is not None:
         return visit.follow(response, "/")
@@ -35,7 +36,7 @@ def create_tenant() -> Any:
 @home.post("/logout")
 def log_out() -> Any:
     """End the session, and that at the platform that the user has logged in by."""
-    visit = current_visit()
+    visit = console_visit()
     login = visit.host.browser.login_path() or "/"
     platform = visit.host.browser.logout_url(login.removeprefix(visit.base_path))
     visit.host.browser.end_session()

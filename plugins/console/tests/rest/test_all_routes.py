@@ -1,10 +1,10 @@
-"""Every route of the console: forged forms, pages that change nothing, and redirects to other sites.
+"""Every route of the console: pages that change nothing, and redirects to other sites.
 
 The routes are those of the application, so a new one is tested without a row here.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from itertools import cycle, islice
 from typing import Final
 from urllib.parse import urlencode, urljoin, urlsplit
@@ -82,29 +82,8 @@ def send(
     return browser.send_bytes(method, path, b"", **headers, **({"X-CSRF": form["csrf"]} if form else {}))
 
 
-def forgeries(own: str, other: str) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
-    """Yield forms of other sites with the headers of their requests."""
-    for form in ({}, {"csrf": ""}, {"csrf": other}, {"csrf": own[:-1]}):
-        yield form, {}
-    for site in ("cross-site", "same-site", "none"):
-        yield {"csrf": own}, {"Sec-Fetch-Site": site}
-
-
 def test_the_town_has_a_value_for_each_parameter(town: ConsoleTown) -> None:
     assert {*town.unknown_parameters()} == set()
-
-
-def test_a_forged_form_is_refused_and_changes_nothing(town: ConsoleTown, log_in: LogIn) -> None:
-    browser, other = log_in(town.owner), log_in(town.root)
-    own, foreign = secret_of(browser), secret_of(other)
-    assert len(changes(town)) > 10
-    for method, path in changes(town):
-        for form, headers in forgeries(own, foreign):
-            with statements() as seen:
-                page = send(browser, method, path, form, **headers)
-            assert page.status_code == 400, (method, path, form, headers)
-            assert not [statement for statement in seen if statement.startswith(WRITES)], path
-    assert browser.open(f"{CONSOLE}/").status_code == 200
 
 
 def test_without_a_session_each_route_leads_to_the_login(town: ConsoleTown) -> None:

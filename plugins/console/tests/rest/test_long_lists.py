@@ -75,7 +75,7 @@ def test_a_list_that_is_too_long_is_announced(
     node = api.upload(tenant, person, "plan.txt", b"the plan")["id"]
     notice = "one list of this page has 3 entries"
     assert notice not in browser.open(f"{root}/nodes/{node}/share").text.lower()
-    monkeypatch.setattr("strongroom_console.visit.MOST_READ", 2)
+    monkeypatch.setattr("strongroom.plugin_api.visits.Visit.most_read", 2)
     monkeypatch.setattr("strongroom.plugin_api.paging.PAGE_SIZE", 1)
     assert notice in browser.open(f"{root}/nodes/{node}/share").text.lower()
 

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from flask import Blueprint
 
-from strongroom_console.lists import page_links, page_number
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import Visit, current_visit
 from strongroom_console.my_files.nodes import node_page, node_path, read_node
 from strongroom_console.tenant.frame import tenant_path
-from strongroom_console.visit import Visit, current_visit
 
 access: Final = Blueprint("access", __name__)
 

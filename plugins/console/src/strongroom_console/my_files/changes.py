@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from flask import Blueprint, request
 
+from strongroom.plugin_api.visits import current_visit
 from strongroom_console.my_files.conflicts import requested_rule
 from strongroom_console.my_files.folders import files_path
 from strongroom_console.my_files.nodes import node_page_path, node_path
@@ -15,7 +16,6 @@ from strongroom_console.my_files.selection import (
     show_outcome,
 )
 from strongroom_console.tenant.frame import tenant_page
-from strongroom_console.visit import current_visit
 
 changes: Final = Blueprint("changes", __name__)
 

@@ -4,11 +4,11 @@ from typing import Any, Final
 
 from flask import Blueprint, request
 
+from strongroom.plugin_api.visits import current_visit
 from strongroom.plugin_api.web import ApiError
 from strongroom_console.my_files.conflicts import requested_rule
 from strongroom_console.my_files.folders import files_path
 from strongroom_console.tenant.frame import tenant_path
-from strongroom_console.visit import current_visit
 
 creation: Final = Blueprint("creation", __name__)
 

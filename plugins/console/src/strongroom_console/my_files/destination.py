@@ -9,7 +9,9 @@ from typing import Any, Final
 
 from flask import Blueprint, request
 
-from strongroom_console.lists import MAX_PAGE_SIZE, page_links, page_number
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import Refused, Visit, current_visit
+from strongroom_console.lists import MAX_PAGE_SIZE
 from strongroom_console.my_files.listing import read_folder
 from strongroom_console.my_files.selection import (
     list_path,
@@ -18,7 +20,6 @@ from strongroom_console.my_files.selection import (
     selection_page,
 )
 from strongroom_console.tenant.frame import tenant_path
-from strongroom_console.visit import Refused, Visit, current_visit
 
 destination: Final = Blueprint("destination", __name__)
 

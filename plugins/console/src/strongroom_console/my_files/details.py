@@ -4,12 +4,13 @@ from typing import Any, Final
 
 from flask import Blueprint
 
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import current_visit
 from strongroom_console.file_actions import ACTIONS
-from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.my_files.nodes import member_names, node_page, read_node
 from strongroom_console.my_files.previews import TEXT_BYTES, preview_of, text_of
 from strongroom_console.tenant.frame import tenant_path
-from strongroom_console.visit import current_visit
 
 details: Final = Blueprint("details", __name__)
 

@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from flask import Blueprint, Response, request
 
+from strongroom.plugin_api.visits import Visit, current_visit
 from strongroom_console.my_files.selection import list_path, selected_nodes
-from strongroom_console.visit import Visit, current_visit
 
 downloads: Final = Blueprint("downloads", __name__)
 

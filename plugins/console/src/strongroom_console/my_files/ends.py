@@ -5,7 +5,7 @@ from datetime import tzinfo
 from flask import request
 
 from strongroom.plugin_api.times import end_of_day, find_zone, shown_day
-from strongroom_console.visit import current_visit
+from strongroom.plugin_api.visits import current_visit
 
 
 def requested_end() -> str | None:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from flask import request
 
-from strongroom_console.lists import changed_query
+from strongroom.plugin_api.page_lists import changed_query
 from strongroom_console.tenant.frame import tenant_path
 
 SORTS: Final = {

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from strongroom.plugin_api.visits import Visit
 from strongroom_console.tenant.frame import page_path
-from strongroom_console.visit import Visit
 
 
 def files_path(tenant_id: str, folder_id: str | None) -> str:

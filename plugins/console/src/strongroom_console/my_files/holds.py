@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from flask import Blueprint, request
 
+from strongroom.plugin_api.visits import Visit, current_visit
 from strongroom_console.my_files.ends import requested_end
 from strongroom_console.my_files.nodes import node_page, node_page_path, node_path, read_node
 from strongroom_console.my_files.versions import override_query
 from strongroom_console.tenant.frame import tenant_path
-from strongroom_console.visit import Visit, current_visit
 
 holds: Final = Blueprint("holds", __name__)
 

@@ -7,11 +7,11 @@ import segno
 from flask import request
 
 from strongroom.plugin_api.times import shown_day
+from strongroom.plugin_api.visits import Visit, current_visit
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.my_files.ends import requested_end
 from strongroom_console.my_files.nodes import node_path
 from strongroom_console.tenant.frame import tenant_path
-from strongroom_console.visit import Visit, current_visit
 
 KINDS: Final = {
     "read": "link-read",

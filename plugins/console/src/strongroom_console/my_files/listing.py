@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from flask import Blueprint
 
-from strongroom_console.lists import changed_query, page_links, page_number
+from strongroom.plugin_api.page_lists import changed_query, page_links, page_number
+from strongroom.plugin_api.visits import Visit, current_visit
 from strongroom_console.my_files.filters import (
     KINDS,
     SORTS,
@@ -19,7 +20,6 @@ from strongroom_console.my_files.folders import crumbs, files_path
 from strongroom_console.my_files.nodes import read_node
 from strongroom_console.my_files.rows import rows_of
 from strongroom_console.tenant.frame import tenant_page, tenant_path
-from strongroom_console.visit import Visit, current_visit
 
 listing: Final = Blueprint("listing", __name__)
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from strongroom.plugin_api.file_pages import icon_of, size_text
+from strongroom.plugin_api.visits import Visit
 from strongroom_console.my_files.folders import crumbs
 from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
 from strongroom_console.tenant.member_list import distinct_names
-from strongroom_console.visit import Visit
 
 LEVELS: Final[Mapping[str, str]] = {
     "read": "level-read",

@@ -13,10 +13,10 @@ from typing import Any, BinaryIO, Final
 from flask import Blueprint, Response, request
 from werkzeug.exceptions import NotFound
 
+from strongroom.plugin_api.visits import Visit, current_visit
 from strongroom.plugin_api.web import ApiError
 from strongroom_console.my_files.nodes import essence_of, read_node
 from strongroom_console.pdf.rendering import MAX_DOCUMENT_BYTES, picture_of_document
-from strongroom_console.visit import Visit, current_visit
 
 previews: Final = Blueprint("previews", __name__)
 

@@ -6,11 +6,12 @@ from typing import Any, Final
 
 from flask import request
 
+from strongroom.plugin_api.visits import Flash, Visit
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.my_files.folders import files_path
 from strongroom_console.my_files.nodes import node_path
 from strongroom_console.tenant.frame import tenant_page, tenant_path
-from strongroom_console.visit import Visit, text_of_error
+from strongroom_console.visit import text_of_error
 
 MOST_NODES: Final = 1000
 """The most that one request changes, as in the REST API."""
@@ -18,6 +19,9 @@ MOST_NODES: Final = 1000
 _LONGEST_QUERY: Final = 1000
 _NAMED: Final = 20
 """The most failed items whose names are read."""
+
+_MOST_UNDONE: Final = 20
+"""The most nodes that a notice offers to restore, because a cookie has room for no more ids."""
 
 
 def selected_nodes() -> Sequence[str]:
@@ -86,8 +90,10 @@ def show_results(
     """
     failed = [result for result in results if result["error"] is not None]
     if not failed:
-        undo = [result["fileId"] for result in results] if can_undo else []
-        return visit.redirect(path, notice, undo=undo, count=str(len(results)))
+        nodes = [result["fileId"] for result in results]
+        undo = nodes if can_undo and len(nodes) <= _MOST_UNDONE else []
+        visit.flash(Flash(notice, {"count": str(len(results))}, values={"undo": undo}))
+        return visit.redirect(path)
     if len(results) == 1:
         return visit.refuse(path, text_of_error(failed[0]["error"]))
     return _show_failures(visit, tenant_id, failed, path, done=len(results) - len(failed))

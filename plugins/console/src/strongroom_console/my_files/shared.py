@@ -5,10 +5,11 @@ from typing import Any, Final
 
 from flask import Blueprint
 
-from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import current_visit
+from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.my_files.nodes import member_names
 from strongroom_console.tenant.frame import require_section, tenant_page
-from strongroom_console.visit import current_visit
 
 shared: Final = Blueprint("shared", __name__)
 

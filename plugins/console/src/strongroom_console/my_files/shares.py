@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from flask import Blueprint, request
 
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import Visit, current_visit
 from strongroom.plugin_api.web import RestResponse
-from strongroom_console.lists import page_links, page_number
 from strongroom_console.my_files.links import (
     AUDIENCES,
     KINDS,
@@ -19,7 +20,6 @@ from strongroom_console.my_files.links import (
 )
 from strongroom_console.my_files.nodes import member_names, node_path
 from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
-from strongroom_console.visit import Visit, current_visit
 
 shares: Final = Blueprint("shares", __name__)
 

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from flask import Blueprint, request
 
+from strongroom.plugin_api.visits import Visit, current_visit
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.my_files.ends import requested_end
 from strongroom_console.my_files.links import create_link, links_of_node, picture_of
@@ -18,7 +19,6 @@ from strongroom_console.my_files.nodes import (
     read_node,
 )
 from strongroom_console.tenant.frame import page_path, tenant_path
-from strongroom_console.visit import Visit, current_visit
 
 sharing: Final = Blueprint("sharing", __name__)
 

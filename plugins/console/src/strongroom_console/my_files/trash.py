@@ -6,7 +6,9 @@ from typing import Any, Final
 from flask import Blueprint, request
 
 from strongroom.plugin_api.file_pages import icon_of, size_text
-from strongroom_console.lists import MAX_PAGE_SIZE, page_links, page_number
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import STALE, Visit, current_visit
+from strongroom_console.lists import MAX_PAGE_SIZE
 from strongroom_console.my_files.nodes import essence_of
 from strongroom_console.my_files.selection import (
     change_nodes,
@@ -15,7 +17,6 @@ from strongroom_console.my_files.selection import (
     show_results,
 )
 from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
-from strongroom_console.visit import Visit, current_visit
 
 trash: Final = Blueprint("trash", __name__)
 
@@ -57,7 +58,7 @@ def remove_trashed(tenant_id: str) -> Any:
         return _page(visit, tenant_id, "my_files/removal.html", nodes=nodes)
     for node in nodes:
         response = visit.rest("DELETE", tenant_path(tenant_id, "trash", node))
-        if response.error is not None and visit.is_stale(response):
+        if response.error is not None and response.error in STALE:
             return visit.follow(response, _path(tenant_id))
         results.append({"fileId": node, "error": response.json["error"] if response.error else None})
     return show_results(visit, tenant_id, results, _path(tenant_id), "nodes-deleted")

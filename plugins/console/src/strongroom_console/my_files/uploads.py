@@ -5,9 +5,9 @@ from typing import Any, Final
 from flask import Blueprint, g, request
 from werkzeug.exceptions import NotFound
 
+from strongroom.plugin_api.visits import current_visit
 from strongroom.plugin_api.web import ApiError
 from strongroom_console.my_files.conflicts import requested_rule
-from strongroom_console.visit import current_visit
 
 uploads: Final = Blueprint("uploads", __name__)
 

@@ -9,10 +9,11 @@ from urllib.parse import urlencode
 from flask import Blueprint, request
 from werkzeug.exceptions import NotFound
 
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import Visit, current_visit
 from strongroom.plugin_api.web import RestResponse
-from strongroom_console.lists import MAX_PAGE_SIZE, PAGE_SIZE, page_links, page_number
+from strongroom_console.lists import MAX_PAGE_SIZE, PAGE_SIZE
 from strongroom_console.my_files.nodes import node_page, node_page_path, node_path, read_node
-from strongroom_console.visit import Visit, current_visit
 
 versions: Final = Blueprint("versions", __name__)
 

@@ -10,11 +10,12 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
 
-from strongroom_console.lists import MAX_PAGE_SIZE, PAGE_SIZE, page_links, page_number
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import Visit, current_visit
+from strongroom_console.lists import MAX_PAGE_SIZE, PAGE_SIZE
 from strongroom_console.server.audit_names import keys_of_action
 from strongroom_console.server.forms import filters, times_of
 from strongroom_console.server.frame import server_page
-from strongroom_console.visit import Visit, current_visit
 
 audit: Final = Blueprint("audit", __name__, url_prefix="/server/audit")
 

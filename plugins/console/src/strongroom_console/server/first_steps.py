@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from strongroom.plugin_api.server import ServerFindings, ServerInfo, ServerSetting
-from strongroom_console.visit import Visit
+from strongroom.plugin_api.visits import Visit
 
 _DISMISSED: Final = "first-steps-dismissed"
 _DEVELOPMENT_SENDER: Final = "console"

@@ -6,8 +6,8 @@ from typing import Final
 from flask import request
 
 from strongroom.plugin_api.times import moment_of_input
+from strongroom.plugin_api.visits import current_visit
 from strongroom_console.numbers import number_in
-from strongroom_console.visit import current_visit
 
 _LONGEST_NUMBER: Final = 19
 

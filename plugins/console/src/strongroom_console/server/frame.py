@@ -5,9 +5,10 @@ from typing import Any, Final
 
 from werkzeug.exceptions import NotFound
 
+from strongroom.plugin_api.visits import Visit
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.scopes import SCOPES
-from strongroom_console.visit import Visit, current_visit
+from strongroom_console.visit import console_visit
 
 SECTIONS: Final[Mapping[str, str]] = {
     "": "overview",
@@ -35,7 +36,7 @@ def require_administrator() -> None:
     Raises:
         NotFound: the user is no administrator of the server.
     """
-    if not current_visit().is_administrator:
+    if not console_visit().is_administrator:
         raise NotFound
 
 

@@ -7,8 +7,8 @@ from flask import Blueprint, request
 
 from strongroom.plugin_api.server import ServerFinding, ServerFindings
 from strongroom.plugin_api.times import iso_format
+from strongroom.plugin_api.visits import current_visit
 from strongroom_console.server.frame import server_page
-from strongroom_console.visit import current_visit
 
 health: Final = Blueprint("health", __name__, url_prefix="/server/health")
 

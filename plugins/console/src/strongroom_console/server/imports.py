@@ -8,11 +8,12 @@ from urllib.parse import quote, urlencode
 
 from flask import Blueprint, Response, request
 
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import Refused, Visit, current_visit
 from strongroom.plugin_api.web import RestResponse
-from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.server.forms import field, is_checked
 from strongroom_console.server.frame import server_page
-from strongroom_console.visit import Refused, Visit, current_visit
 
 imports: Final = Blueprint("imports", __name__, url_prefix="/server/imports")
 

@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from flask import Blueprint, request
 
+from strongroom.plugin_api.visits import Visit, current_visit
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.server.forms import field, fields, is_checked
 from strongroom_console.server.frame import server_page
 from strongroom_console.server.people import USERS, page_path, person_page, rest_path
-from strongroom_console.visit import Visit, current_visit
 
 new_user: Final = Blueprint("new_user", __name__, url_prefix="/server/users/new")
 

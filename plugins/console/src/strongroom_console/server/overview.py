@@ -5,10 +5,10 @@ from typing import Any, Final
 from flask import Blueprint
 
 from strongroom.plugin_api.file_pages import size_text
+from strongroom.plugin_api.visits import current_visit
 from strongroom_console.server.first_steps import dismiss_steps, first_steps
 from strongroom_console.server.frame import server_page
 from strongroom_console.server.health import faults_in
-from strongroom_console.visit import current_visit
 
 overview: Final = Blueprint("overview", __name__, url_prefix="/server")
 

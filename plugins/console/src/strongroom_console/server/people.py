@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
+from strongroom.plugin_api.visits import Visit
 from strongroom_console.server.frame import server_page
-from strongroom_console.visit import Visit
 
 USERS: Final = "users/"
 """The section of the pages of users."""

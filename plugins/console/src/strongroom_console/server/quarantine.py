@@ -7,12 +7,13 @@ from flask import Blueprint
 from werkzeug.exceptions import NotFound
 
 from strongroom.plugin_api.file_pages import size_text
+from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.times import shown_moment
-from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom.plugin_api.visits import Visit, current_visit
+from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.server.forms import field
 from strongroom_console.server.frame import server_page
 from strongroom_console.server.questions import Question, ask
-from strongroom_console.visit import Visit, current_visit
 
 quarantine: Final = Blueprint("quarantine", __name__, url_prefix="/server/quarantine")
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from strongroom.plugin_api.visits import current_visit
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.server.frame import server_page
-from strongroom_console.visit import current_visit
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,15 @@ from urllib.parse import quote
 
 from flask import Blueprint, request
 
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import current_visit, is_form_error
 from strongroom.plugin_api.web import RestResponse
-from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.scopes import SCOPES
 from strongroom_console.server.forms import field, fields, times_of
 from strongroom_console.server.frame import server_page
 from strongroom_console.server.people import rest_path
 from strongroom_console.server.questions import Question, ask
-from strongroom_console.visit import current_visit, is_form_error
 
 service_accounts: Final = Blueprint(
     "server_service_accounts", __name__, url_prefix="/server/service-accounts"

@@ -6,14 +6,15 @@ from urllib.parse import urlencode
 from flask import Blueprint
 
 from strongroom.plugin_api.file_pages import size_text
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import current_visit
 from strongroom.plugin_api.web import RestResponse
-from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.server.forms import field
 from strongroom_console.server.frame import server_page
 from strongroom_console.server.questions import Question, ask
 from strongroom_console.tenant.frame import tenant_path
 from strongroom_console.tenant.usage import UNITS, bytes_of_form, parts_of, quota_form
-from strongroom_console.visit import current_visit
 
 spaces: Final = Blueprint("spaces", __name__, url_prefix="/server/tenants")
 

@@ -6,12 +6,13 @@ from typing import Any, Final
 
 from flask import Blueprint
 
+from strongroom.plugin_api.page_lists import page_number
 from strongroom.plugin_api.server import ServerSetting
 from strongroom.plugin_api.times import iso_format
-from strongroom_console.lists import PAGE_SIZE, page_number
+from strongroom.plugin_api.visits import current_visit
+from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.server.forms import filters
 from strongroom_console.server.frame import server_page
-from strongroom_console.visit import current_visit
 
 state: Final = Blueprint("state", __name__, url_prefix="/server")
 

@@ -5,8 +5,8 @@ from typing import Any, Final
 from flask import Blueprint
 
 from strongroom.plugin_api.file_pages import size_text
+from strongroom.plugin_api.visits import current_visit
 from strongroom_console.server.frame import server_page
-from strongroom_console.visit import current_visit
 
 storages: Final = Blueprint("storages", __name__, url_prefix="/server/storages")
 

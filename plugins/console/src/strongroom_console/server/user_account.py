@@ -4,9 +4,9 @@ from typing import Any, Final
 
 from flask import Blueprint, request
 
+from strongroom.plugin_api.visits import current_visit
 from strongroom_console.server.forms import field, fields, is_checked, times_of, whole_number
 from strongroom_console.server.people import page_path, person_page, rest_path
-from strongroom_console.visit import current_visit
 
 user_account: Final = Blueprint("user_account", __name__, url_prefix="/server/users/<user_id>")
 

@@ -4,11 +4,12 @@ from typing import Any, Final
 
 from flask import Blueprint
 
-from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import current_visit
+from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.server.forms import filters
 from strongroom_console.server.frame import server_page
 from strongroom_console.server.people import USERS
-from strongroom_console.visit import current_visit
 
 user_list: Final = Blueprint("user_list", __name__, url_prefix="/server/users")
 

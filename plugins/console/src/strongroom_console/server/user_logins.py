@@ -5,9 +5,10 @@ from urllib.parse import quote
 
 from flask import Blueprint
 
-from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import current_visit
+from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.server.people import page_path, person_page, rest_path
-from strongroom_console.visit import current_visit
 
 user_logins: Final = Blueprint("user_logins", __name__, url_prefix="/server/users/<user_id>")
 

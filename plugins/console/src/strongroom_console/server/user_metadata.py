@@ -6,8 +6,8 @@ from typing import Any, Final, NoReturn
 
 from flask import Blueprint, request
 
+from strongroom.plugin_api.visits import Visit, current_visit
 from strongroom_console.server.people import page_path, person_page, rest_path
-from strongroom_console.visit import Visit, current_visit
 
 user_metadata: Final = Blueprint(
     "user_metadata", __name__, url_prefix="/server/users/<user_id>/metadata"

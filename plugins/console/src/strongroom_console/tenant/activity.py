@@ -7,12 +7,13 @@ from typing import Any, Final
 from flask import Blueprint, request
 
 from strongroom.plugin_api.file_pages import size_text
+from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.times import start_of_day
+from strongroom.plugin_api.visits import current_visit
 from strongroom_console.file_actions import ACTIONS
-from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.tenant.frame import require_section, tenant_page, tenant_path
 from strongroom_console.tenant.member_list import list_members, named
-from strongroom_console.visit import current_visit
 
 activity: Final = Blueprint("activity", __name__, url_prefix="/tenants/<tenant_id>/activity")
 

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from werkzeug.exceptions import NotFound
 
-from strongroom_console.visit import Visit
+from strongroom.plugin_api.visits import Visit
 
 SECTIONS: Final[Mapping[str, str]] = {
     "files/": "files",

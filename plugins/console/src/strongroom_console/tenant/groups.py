@@ -4,10 +4,11 @@ from typing import Any, Final
 
 from flask import Blueprint, request
 
-from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import Refused, current_visit
+from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
 from strongroom_console.tenant.member_list import list_members, member_row
-from strongroom_console.visit import Refused, current_visit
 
 groups: Final = Blueprint("groups", __name__, url_prefix="/tenants/<tenant_id>/groups")
 

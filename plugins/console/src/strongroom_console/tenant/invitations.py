@@ -5,11 +5,12 @@ from typing import Any, Final
 
 from flask import Blueprint, request
 
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import current_visit, is_form_error
 from strongroom.plugin_api.web import RestResponse
-from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
 from strongroom_console.tenant.member_list import ROLES, named
-from strongroom_console.visit import current_visit, is_form_error
 
 invitations: Final = Blueprint("invitations", __name__, url_prefix="/tenants/<tenant_id>/invitations")
 

@@ -5,10 +5,10 @@ from typing import Any, Final
 from flask import Blueprint, request
 from werkzeug.exceptions import NotFound
 
+from strongroom.plugin_api.visits import current_visit
 from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
 from strongroom_console.tenant.member_list import ROLES, find_member, successors_of
 from strongroom_console.tenant.members import role_of_form
-from strongroom_console.visit import current_visit
 
 member_changes: Final = Blueprint(
     "member_changes", __name__, url_prefix="/tenants/<tenant_id>/members/<user_id>"

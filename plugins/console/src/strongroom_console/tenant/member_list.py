@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from werkzeug.exceptions import NotFound
 
+from strongroom.plugin_api.visits import Visit
 from strongroom_console.lists import MAX_PAGE_SIZE
 from strongroom_console.tenant.frame import tenant_path
-from strongroom_console.visit import Visit
 
 Json = Mapping[str, Any]
 

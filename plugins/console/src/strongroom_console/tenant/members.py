@@ -5,10 +5,11 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, request
 
-from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
 from strongroom_console.tenant.member_list import ROLES, member_row, service_account_ids
-from strongroom_console.visit import Visit, current_visit
+from strongroom_console.visit import ConsoleVisit, console_visit
 
 members: Final = Blueprint("members", __name__, url_prefix="/tenants/<tenant_id>")
 
@@ -18,7 +19,7 @@ _SECTION: Final = "members/"
 @members.get("/members/")
 def show_members(tenant_id: str) -> Any:
     """List the members; administrators add others by the form."""
-    visit = current_visit()
+    visit = console_visit()
     page = visit.read(tenant_path(tenant_id, "members"), pageSize=PAGE_SIZE, pageNumber=page_number())
     is_administrator = visit.host.tenants.role(tenant_id) == "admin"
     return tenant_page(
@@ -36,7 +37,7 @@ def show_members(tenant_id: str) -> Any:
 @members.post("/members/")
 def add_member(tenant_id: str) -> Any:
     """Add a user as a member."""
-    visit = current_visit()
+    visit = console_visit()
     user_id = _user_id(visit, request.form.get("user", "").strip())
     response = visit.rest("PUT", tenant_path(tenant_id, "members", user_id), role_of_form())
     return visit.follow(response, page_path(tenant_id, "members"), "member-added")
@@ -47,7 +48,7 @@ def role_of_form() -> dict[str, str]:
     return {"role": request.form.get("role", "")}
 
 
-def _user_id(visit: Visit, text: str) -> str:
+def _user_id(visit: ConsoleVisit, text: str) -> str:
     """Return the id of the user with a contact, which only administrators of the server may search for.
 
     Any other text is an id, of which the REST API says whether it is one.
@@ -63,13 +64,13 @@ def _user_id(visit: Visit, text: str) -> str:
 @members.get("/leave")
 def ask_about_leaving(tenant_id: str) -> Any:
     """Ask whether the user wants to leave the tenant."""
-    return tenant_page(current_visit(), "tenant/leave.html", tenant_id, _SECTION)
+    return tenant_page(console_visit(), "tenant/leave.html", tenant_id, _SECTION)
 
 
 @members.post("/leave")
 def leave(tenant_id: str) -> Any:
     """Leave the tenant."""
-    visit = current_visit()
+    visit = console_visit()
     response = visit.rest("DELETE", tenant_path(tenant_id, "members", visit.session.user_id))
     if response.error is not None:
         return visit.follow(response, f"/tenants/{tenant_id}/leave")

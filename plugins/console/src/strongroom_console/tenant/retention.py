@@ -5,12 +5,12 @@ from typing import Any, Final
 
 from flask import Blueprint, request
 
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import Visit, current_visit, is_form_error
 from strongroom.plugin_api.web import ApiError, RestResponse
-from strongroom_console.lists import page_links, page_number
 from strongroom_console.tenant.forms import number_of
 from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
 from strongroom_console.tenant.member_list import named
-from strongroom_console.visit import Visit, current_visit, is_form_error
 
 retention: Final = Blueprint("retention", __name__, url_prefix="/tenants/<tenant_id>/retention")
 

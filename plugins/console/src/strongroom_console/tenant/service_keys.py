@@ -6,13 +6,14 @@ from typing import Any, Final
 
 from flask import Blueprint, request
 
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import current_visit, is_form_error
 from strongroom.plugin_api.web import RestResponse
-from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.scopes import OF_SPACES
 from strongroom_console.tenant.forms import OVERLAPS, number_of
 from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
 from strongroom_console.tenant.service_accounts import SECTION
-from strongroom_console.visit import current_visit, is_form_error
 
 service_keys: Final = Blueprint(
     "service_keys", __name__, url_prefix="/tenants/<tenant_id>/service-accounts/<account_id>"

@@ -7,10 +7,10 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, request
 
+from strongroom.plugin_api.visits import current_visit, is_form_error
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
 from strongroom_console.tenant.member_list import successors_of
-from strongroom_console.visit import current_visit, is_form_error
 
 settings: Final = Blueprint("settings", __name__, url_prefix="/tenants/<tenant_id>/settings")
 

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from flask import Blueprint, request
 
+from strongroom.plugin_api.visits import current_visit, is_form_error
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.tenant.forms import number_of
 from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
-from strongroom_console.visit import current_visit, is_form_error
 
 share_policy: Final = Blueprint("share_policy", __name__, url_prefix="/tenants/<tenant_id>/share-policy")
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 from flask import Blueprint, request
 
 from strongroom.plugin_api.file_pages import size_text
+from strongroom.plugin_api.visits import current_visit
 from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
-from strongroom_console.visit import current_visit
 
 usage: Final = Blueprint("usage", __name__, url_prefix="/tenants/<tenant_id>/usage")
 

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from flask import Blueprint, request
 
+from strongroom.plugin_api.visits import current_visit, is_form_error
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.file_actions import ACTIONS
 from strongroom_console.tenant.forms import OVERLAPS, number_of
@@ -19,7 +20,6 @@ from strongroom_console.tenant.webhooks import (
     find_endpoint,
     secret_page,
 )
-from strongroom_console.visit import current_visit, is_form_error
 
 webhook: Final = Blueprint("webhook", __name__, url_prefix="/tenants/<tenant_id>/webhooks/<endpoint_id>")
 

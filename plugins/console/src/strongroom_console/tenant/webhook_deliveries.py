@@ -5,10 +5,11 @@ from urllib.parse import quote
 
 from flask import Blueprint, request
 
-from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import current_visit
+from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.tenant.frame import page_path, tenant_page
 from strongroom_console.tenant.webhooks import ENDPOINTS, SECTION, find_endpoint
-from strongroom_console.visit import current_visit
 
 webhook_deliveries: Final = Blueprint(
     "webhook_deliveries",

@@ -7,11 +7,12 @@ from urllib.parse import quote
 from flask import Blueprint, request
 from werkzeug.exceptions import NotFound
 
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import Visit, current_visit, is_form_error
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.file_actions import ACTIONS
-from strongroom_console.lists import PAGE_SIZE, page_links, page_number
+from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.tenant.frame import page_path, require_section, tenant_page
-from strongroom_console.visit import Visit, current_visit, is_form_error
 
 webhooks: Final = Blueprint("webhooks", __name__, url_prefix="/tenants/<tenant_id>/webhooks")
 
