@@ -1,17 +1,18 @@
 """The WSGI application: routes, sessions, and the defence against forged requests."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
-from werkzeug.routing import Map, Rule
 from werkzeug.wrappers import Request
 
 from strongroom.plugin_api.browser import is_local_path
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.pages import LoginPages
+from strongroom.plugin_api.visits import PageApplication
 from strongroom.plugin_api.web import ApiError, RestResponse
 from strongroom_login_pages.account import account_areas
 from strongroom_login_pages.account.connections import begin_confirmation
@@ -31,7 +32,14 @@ from strongroom_login_pages.sign_in.login import Login
 from strongroom_login_pages.sign_in.progress import LoginProgress
 from strongroom_login_pages.sign_in.second_factor import SecondFactor
 from strongroom_login_pages.sign_in.step_up import StepUp
-from strongroom_login_pages.visit import PREFIX, Area, FormMalformed, Visit
+from strongroom_login_pages.visit import (
+    PREFIX,
+    Area,
+    FormMalformed,
+    LoginVisit,
+    View,
+    login_visit,
+)
 
 
 class LoginPagesApplication(LoginPages):
@@ -42,8 +50,8 @@ class LoginPagesApplication(LoginPages):
         front_ends = FrontEnds(host.options.return_urls, host.options.app_return_urls, codes)
         self._progress = LoginProgress(front_ends)
         self._login = Login(self._progress, front_ends, LinkOrder(host.options.login_links))
-        self._routes = _url_map(self._login, self._progress)
         self._root = urlsplit(host.public_url).path + PREFIX
+        self.pages = self._create_pages()
 
     def login_path(self, resume: str | None) -> str:
         query = f"?{urlencode({'resume': resume})}" if resume and is_local_path(resume) else ""
@@ -62,57 +70,57 @@ class LoginPagesApplication(LoginPages):
     def finish(
         self, login: RestResponse, resume: str | None, *, method: str, link: str | None = None
     ) -> Any:
-        visit = Visit(self._host, Request({}), self._root)
+        visit = LoginVisit(self._host, request=Request({}))
         return self._login.finish(visit, login, resume, link or method)
 
     def refuse(self, login: RestResponse) -> Any:
-        visit = Visit(self._host, Request({}), self._root)
+        visit = LoginVisit(self._host, request=Request({}))
         if visit.token is not None:
             return refuse(visit, login, "/")
         return self._progress.begin_again(visit, login)
 
     def finish_connection(self, name: str, proof: Mapping[str, str] | None) -> Any:
-        return begin_confirmation(Visit(self._host, Request({}), self._root), name, proof)
+        return begin_confirmation(LoginVisit(self._host, request=Request({})), name, proof)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        visit = Visit(self._host, Request(environ), self._root)
-        try:
-            response = self._view(visit)
-        except HTTPException as error:
-            reason = "form-refused" if isinstance(error, FormMalformed) else "not-found"
-            response = visit.page("error.html", status=error.code or 400, reason=reason)
-        except ApiError as error:
-            if error.code != "error.form-refused":
-                raise
-            response = self._refused_form(visit, error)
-        answer: Iterable[bytes] = response(environ, start_response)
-        return answer
+        return self.pages(environ, start_response)
 
-    def _refused_form(self, visit: Visit, error: ApiError) -> Any:
+    def _create_pages(self) -> PageApplication:
+        pages = PageApplication(self._host, PREFIX, visit=LoginVisit, public=None)
+        pages.url_map.strict_slashes = pages.url_map.merge_slashes = False
+        for area in _areas(self._login, self._progress):
+            for (method, path), view in area.routes().items():
+                options: Any = {"methods": [method], "provide_automatic_options": False}
+                pages.add_url_rule(path, f"{method} {path}", partial(_respond, view), **options)
+        pages.register_error_handler(HTTPException, _show_fault)
+        pages.register_error_handler(MethodNotAllowed, lambda _error: login_visit().redirect("/"))
+        pages.register_error_handler(ApiError, self._show_error)
+        return pages
+
+    def _show_error(self, error: ApiError) -> Any:
         """Return the page that follows a form without the secret of the browser's session."""
+        if error.code != "error.form-refused":
+            raise error
+        visit = login_visit()
         # The form of our own page, in a browser that has lost the session or got another one.
         is_ours = visit.request.headers.get("Sec-Fetch-Site") == "same-origin"
         if is_ours and visit.request.path == "/login":
             return self._login.show_expired(visit)
         return visit.page("error.html", status=error.status, reason="form-refused")
 
-    def _view(self, visit: Visit) -> Any:
-        # The path within the mount; "/account" itself is the account page.
-        request = visit.request
-        adapter = self._routes.bind("", path_info=request.path or "/", default_method=request.method)
-        try:
-            view, parameters = adapter.match()
-        except MethodNotAllowed:
-            # A form was reloaded, or its page in another language was opened.
-            return visit.redirect("/")
-        if request.method == "POST":
-            self._host.browser.require_csrf()
-        return view(visit, **parameters)
+
+def _respond(view: View, **parameters: str) -> Any:
+    return view(login_visit(), **parameters)
 
 
-def _url_map(login: Login, progress: LoginProgress) -> Map:
+def _show_fault(fault: HTTPException) -> Any:
+    reason = "form-refused" if isinstance(fault, FormMalformed) else "not-found"
+    return login_visit().page("error.html", status=fault.code or 400, reason=reason)
+
+
+def _areas(login: Login, progress: LoginProgress) -> tuple[Area, ...]:
     # One area per line, so that the pages of an area stand together.
-    areas: tuple[Area, ...] = (
+    return (
         login,
         CodeLogin(progress),
         CodeLinks(progress),
@@ -126,9 +134,3 @@ def _url_map(login: Login, progress: LoginProgress) -> Map:
         TermsOfLogin(progress),
         *account_areas(progress),
     )
-    rules = [
-        Rule(path, methods=[method], endpoint=view)
-        for area in areas
-        for (method, path), view in area.routes().items()
-    ]
-    return Map(rules, strict_slashes=False, merge_slashes=False)

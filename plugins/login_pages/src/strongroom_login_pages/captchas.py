@@ -2,13 +2,13 @@
 
 from typing import Any, Final
 
-from strongroom_login_pages.visit import Visit
+from strongroom_login_pages.visit import LoginVisit
 
 REFUSED: Final = ("error.captcha-required", "error.captcha-invalid")
 """The errors after which a form shows a new captcha."""
 
 
-def captcha_member(visit: Visit) -> dict[str, Any]:
+def captcha_member(visit: LoginVisit) -> dict[str, Any]:
     """Return the member of a request's body with the captcha of the form, if it has one."""
     answer = visit.captcha_answer()
     return {"captcha": answer} if answer else {}

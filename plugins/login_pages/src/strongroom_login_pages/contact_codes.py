@@ -12,13 +12,13 @@ from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.captchas import captcha_member
 from strongroom_login_pages.sign_in.code_login import digits_of, sent_code
 from strongroom_login_pages.texts import password_text, text_of
-from strongroom_login_pages.visit import Visit
+from strongroom_login_pages.visit import LoginVisit
 
 _UNREACHABLE: Final = ("error.validation-failed", "error.not-implemented")
 
 
 def send_code(
-    visit: Visit,
+    visit: LoginVisit,
     purpose: str,
     step: str,
     kept: Mapping[str, Any] | None = None,
@@ -48,13 +48,13 @@ def request_text(error: str | None) -> str:
     return "contact-invalid" if error in _UNREACHABLE else text_of(error)
 
 
-def is_expired(visit: Visit, step: str) -> bool:
+def is_expired(visit: LoginVisit, step: str) -> bool:
     """Return whether the code of an open step is no longer valid."""
     sent = visit.flow.attempt.data_of(step)
     return sent is not None and sent["expires_at"] <= iso_format(visit.now)
 
 
-def code_of_form(visit: Visit) -> dict[str, str]:
+def code_of_form(visit: LoginVisit) -> dict[str, str]:
     """Return the code of the form, with the id of the one that was sent."""
     return {"id": visit.flow.attempt.data["id"], "code": digits_of(visit.form.get("code", ""))}
 

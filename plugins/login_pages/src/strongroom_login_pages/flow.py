@@ -1,8 +1,8 @@
 """What the pages remember of a login in progress, in the cookie of the browser."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Final
 
 from strongroom_login_pages.sign_in.attempt import CHALLENGE, ENROLMENT, Attempt
 
@@ -34,8 +34,6 @@ class Flow:
             account.
         attempt: the login in progress.
         due: the time until which the user must set up a second factor, if any.
-        notice: the key of a text that the next page shows once.
-        problem: the text of an error of a plugin, which the next page shows once.
         account: what the account pages keep between two requests.
     """
 
@@ -43,8 +41,6 @@ class Flow:
     resume: str | None = None
     attempt: Attempt = field(default_factory=Attempt)
     due: str | None = None
-    notice: str | None = None
-    problem: str | None = None
     account: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @classmethod
@@ -54,7 +50,8 @@ class Flow:
             return_to = values.get("return_to")
             request = ReturnRequest(**return_to) if return_to else None
             attempt = Attempt(**values.get("attempt", {}))
-            return cls(**{**values, "return_to": request, "attempt": attempt})
+            members = {name: value for name, value in values.items() if name in _MEMBERS}
+            return cls(**{**members, "return_to": request, "attempt": attempt})
         # The values of another version of the plugin.
         except TypeError:
             return cls()
@@ -75,6 +72,14 @@ class Flow:
         again = (self.account or {}).get("again")
         return again["page"] if again else "/"
 
-    def values(self) -> dict[str, Any]:
-        """Return the members that are set, as JSON values."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+    def values(self, others: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the members that are set, as JSON values.
+
+        Args:
+            others: the values of the browser, of which those remain that are no members.
+        """
+        kept = {name: value for name, value in others.items() if name not in _MEMBERS}
+        return kept | {name: value for name, value in asdict(self).items() if value is not None}
+
+
+_MEMBERS: Final = frozenset(member.name for member in fields(Flow))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from http import HTTPStatus
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 from urllib.parse import SplitResult, urlsplit
 
 from werkzeug.datastructures import MultiDict
@@ -17,12 +17,10 @@ from strongroom.plugin_api.forms import FactorPartName, FactorView, PagePart
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.login import LoginOptions, VerificationCode
 from strongroom.plugin_api.pages import Connection, PageLink
-from strongroom.plugin_api.paging import Records, read_records
+from strongroom.plugin_api.paging import Records
+from strongroom.plugin_api.visits import Flash, Refused, Visit, current_visit
 from strongroom.plugin_api.web import ApiError, RestResponse
 from strongroom_login_pages.flow import Flow
-
-MOST_READ: Final = 10_000
-"""The most records of a list of the user's own that a page shows, such as logins."""
 
 PREFIX: Final = "/account"
 """The path of the pages, below the base path of the server."""
@@ -47,46 +45,45 @@ class FormMalformed(HTTPException):
     code = 400
 
 
-class Visit:
-    """A request of a browser, and the responses to it.
+class LoginVisit(Visit):
+    """A request of a browser, whose user need not be logged in.
 
     Args:
-        root: the path of the pages, with the base path of the server.
+        request: ``None``: the current request of Flask.
     """
 
-    def __init__(self, host: HostAPI, request: Request, root: str) -> None:
-        self._host = host
-        self.root = root
-        self.request = request
+    most_read = 10_000
+
+    def __init__(self, host: HostAPI, prefix: str = PREFIX, request: Request | None = None) -> None:
+        super().__init__(host, prefix, request)
         self.flow = Flow.of_values(host.browser.values)
-        self._retry_after: int | None = None
 
     @property
     def token(self) -> str | None:
         """An access token of the user who is logged in, if any."""
-        session = self._host.browser.session()
+        session = self.host.browser.session()
         return session.token if session else None
 
     @property
     def is_proven(self) -> bool:
         """Whether the user who is logged in has given a proof within the last 10 minutes."""
-        session = self._host.browser.session()
+        session = self.host.browser.session()
         return session is not None and self.now - session.auth_time < _FRESH
 
     @property
     def is_secure(self) -> bool:
         """Whether browsers reach the server by HTTPS."""
-        return self._host.public_url.startswith("https:")
+        return self.host.public_url.startswith("https:")
 
     @property
     def now(self) -> int:
         """The time in milliseconds since the Unix epoch."""
-        return self._host.clock.now()
+        return self.host.clock.now()
 
     @property
     def login_options(self) -> LoginOptions:
         """How users can log in."""
-        return self._host.logins.options
+        return self.host.logins.options
 
     @property
     def form(self) -> MultiDict[str, str]:
@@ -105,11 +102,14 @@ class Visit:
             raise FormMalformed from error
 
     def update(self, **changes: Any) -> None:
-        """Change members of the flow."""
+        """Change members of the flow, or of the flash: ``notice`` and ``problem``."""
+        shown = {name: changes.pop(name) for name in ("notice", "problem") if name in changes}
         changed = replace(self.flow, **changes)
         if changed != self.flow:
             self.flow = changed
-            self._host.browser.store(changed.values())
+            self.host.browser.store(changed.values(self.host.browser.values))
+        if shown:
+            self.flash(Flash(**shown))
 
     def proceed(self, step: str, data: Mapping[str, Any] | None = None, **changes: Any) -> None:
         """Go on to a step of the login, and drop the data of the step before."""
@@ -121,21 +121,21 @@ class Visit:
 
     def log_in(self, token: str, **members: Any) -> None:
         """Begin the session of a login, and a flow with some members."""
-        self._host.browser.begin_session(token)
+        self.host.browser.begin_session(token)
         self._restart(members)
 
     def log_out(self, **members: Any) -> None:
         """End the session, and begin a flow with some members."""
-        self._host.browser.end_session()
+        self.host.browser.end_session()
         self._restart(members)
 
     def platform_logout_url(self) -> str | None:
         """Return where the login at the platform ends that the session was logged in by, if anywhere."""
-        return self._host.browser.logout_url(f"{PREFIX}/login")
+        return self.host.browser.logout_url(f"{PREFIX}/login")
 
     def continue_session(self, token: str) -> None:
         """Continue the session with the access token of a step-up."""
-        self._host.browser.replace_token(token)
+        self.host.browser.replace_token(token)
 
     def _restart(self, members: Mapping[str, Any]) -> None:
         self.flow = Flow()
@@ -143,7 +143,7 @@ class Visit:
 
     def seal(self, text: str) -> str:
         """Return a text that only this server can read."""
-        return self._host.secrets.seal(text)
+        return self.host.secrets.seal(text)
 
     def unseal(self, sealed: str) -> str:
         """Return a sealed text.
@@ -151,19 +151,19 @@ class Visit:
         Raises:
             ValueError: it was not sealed by this server.
         """
-        return self._host.secrets.unseal(sealed)
+        return self.host.secrets.unseal(sealed)
 
     def captcha(self) -> PagePart | None:
         """Return a captcha for a form, or ``None`` if the client has requested too many."""
-        return self._host.pages.forms.captcha()
+        return self.host.pages.forms.captcha()
 
     def captcha_answer(self) -> Mapping[str, str] | None:
         """Return the answer to the captcha of the form, if it has one."""
-        return self._host.pages.forms.captcha_answer(self.form)
+        return self.host.pages.forms.captcha_answer(self.form)
 
     def factor_views(self) -> Sequence[FactorView]:
         """Return the enabled second factors."""
-        return self._host.pages.forms.factors()
+        return self.host.pages.forms.factors()
 
     def factor_view(self, kind: str) -> FactorView | None:
         """Return an enabled second factor by its kind."""
@@ -173,12 +173,12 @@ class Visit:
         self, kind: str, part: FactorPartName, shown: Mapping[str, Any], **values: Any
     ) -> PagePart | None:
         """Return a part of the form of a second factor."""
-        return self._host.pages.forms.factor(
+        return self.host.pages.forms.factor(
             kind,
             part,
             shown,
-            device=self._host.browser.device_id,
-            api=self.root.removesuffix(PREFIX),
+            device=self.host.browser.device_id,
+            api=self.base_path,
             **values,
         )
 
@@ -194,45 +194,16 @@ class Visit:
             raise FormMalformed
         return self.form[view.field].strip()
 
-    def menu_items(self) -> Sequence[PageLink]:
-        """Return the menu of the user who is logged in."""
-        return self._host.pages.menu_items()
-
     def login_links(self) -> Sequence[PageLink]:
         """Return the buttons that plugins add to the login page."""
-        return self._host.pages.login_links()
+        return self.host.pages.login_links()
 
-    def rest(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        *,
-        headers: Mapping[str, str] | None = None,
-        device: str = "",
-    ) -> RestResponse:
-        """Send a request to the REST API, as the user who is logged in, if any.
-
-        Args:
-            device: an addition to the id of the browser, which has limits of its own.
-        """
-        browser = self._host.browser
-        sent = {"X-Device-Id": browser.device_id + device, **(headers or {})}
-        if browser.language:
-            sent["Accept-Language"] = browser.language
-        response = self._host.rest(method, path, body, token=self.token, headers=sent)
-        if response.status == HTTPStatus.SERVICE_UNAVAILABLE:
-            self._retry_after = response.retry_after
-        return response
-
-    def read_all(self, path: str) -> Records:
-        """Return all records of a list of the REST API; none if the user may not see it."""
-
-        def read(cursor: str, size: int) -> Mapping[str, Any]:
-            response = self.rest("GET", f"{path}?pageSize={size}&cursor={cursor}")
-            return _NO_RECORDS if response.error is not None else response.json
-
-        return read_records(read, MOST_READ)
+    def read_all(self, path: str, **query: Any) -> Records:
+        """Return all records of a list of the user's own; none if the user may not see it."""
+        try:
+            return super().read_all(path, **query)
+        except Refused:
+            return Records((), {}, 0)
 
     def bind(
         self,
@@ -248,9 +219,9 @@ class Visit:
             the response that the REST API would give.
         """
         # It makes the user the caller of the host.
-        self._host.browser.require_session()
+        self.host.browser.require_session()
         try:
-            self._host.logins.bind(
+            self.host.logins.bind(
                 "me",
                 connection.method,
                 proof,
@@ -259,7 +230,7 @@ class Visit:
                 current_password=password,
             )
         except ApiError as error:
-            refusal = self._host.error_response(error)
+            refusal = self.host.error_response(error)
             return RestResponse(refusal.status_code, refusal.get_json())
         return RestResponse(HTTPStatus.CREATED, None)
 
@@ -271,28 +242,14 @@ class Visit:
         Args:
             form_targets: URLs of other servers that the forms of the page may lead to.
         """
-        is_away = status == HTTPStatus.BAD_REQUEST and self._retry_after is not None
-        page = self._host.pages.render(
-            template,
-            status=HTTPStatus.SERVICE_UNAVAILABLE if is_away else status,
-            policy=self._policy(form_targets),
-            csrf=self._host.browser.csrf,
-            device=self._host.browser.device_id,
-            root=self.root,
-            base=self.root.removesuffix(PREFIX),
-            **values,
-        )
-        if is_away:
-            page.headers["Retry-After"] = str(self._retry_after)
-        return page
+        # Browsers apply it to the redirect after the form, too.
+        policy = {"form-action": " ".join(("'self'", *self._origins(form_targets)))}
+        device = self.host.browser.device_id
+        return self.render(template, status=status, policy=policy, device=device, **values)
 
     def missing(self) -> Any:
         """Return the page for what does not exist, or is not the user's."""
         return self.page("error.html", status=404, reason="not-found")
-
-    def redirect(self, path: str) -> Any:
-        """Return a redirect to one of our pages."""
-        return redirect(f"{self.root}{path}", 303)
 
     def redirect_to_login(self) -> Any:
         """Return a redirect to the login, which leads back to this page."""
@@ -311,15 +268,6 @@ class Visit:
         response.headers["Referrer-Policy"] = "no-referrer"
         return response
 
-    def _policy(self, form_targets: Sequence[str]) -> dict[str, str]:
-        """Return the differences to the strict policy: our own script, and forms."""
-        return {
-            "script-src": "'self'",
-            # Browsers apply it to the redirect after the form, too.
-            "form-action": " ".join(("'self'", *self._origins(form_targets))),
-            "require-trusted-types-for": "'script'",
-        }
-
     def _origins(self, form_targets: Sequence[str]) -> list[str]:
         returns = [self.flow.return_to.url] if self.flow.return_to else []
         parts = [urlsplit(url) for url in (*returns, *form_targets)]
@@ -334,16 +282,19 @@ def _source(target: SplitResult) -> str:
 _FRESH: Final = 10 * 60 * 1000
 """Milliseconds for which the REST API takes a login or step-up as a proof."""
 
-_NO_RECORDS: Final[Mapping[str, Any]] = {"data": [], "included": {}, "meta": {"hasNextPage": False}}
-
 
 def logged_in(view: View) -> View:
     """Require a login for a view, which is a method of pages."""
 
     @wraps(view)
-    def guarded(pages: Any, visit: Visit, **parameters: str) -> Any:
+    def guarded(pages: Any, visit: LoginVisit, **parameters: str) -> Any:
         if visit.token is None:
             return visit.redirect_to_login()
         return view(pages, visit, **parameters)
 
     return guarded
+
+
+def login_visit() -> LoginVisit:
+    """Return the visit of the current request of the pages."""
+    return cast("LoginVisit", current_visit())

@@ -47,7 +47,7 @@ def paths(api: Api) -> Iterator[tuple[str, str]]:
     app: Any = api.app
     mounted = next(mount for mount in app.mounts if mount.prefix == "/account")
     assert isinstance(mounted.application, LoginPagesApplication)
-    maps = (("", api.app.url_map), ("/account", mounted.application._routes))
+    maps = (("", api.app.url_map), ("/account", mounted.application.pages.url_map))
     for prefix, rules in maps:
         for rule in rules.iter_rules():
             for name in SECRET & rule.arguments:

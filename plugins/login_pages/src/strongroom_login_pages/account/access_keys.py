@@ -17,7 +17,7 @@ from strongroom_login_pages.account.frame import (
     show,
 )
 from strongroom_login_pages.sign_in.step_up import STALE
-from strongroom_login_pages.visit import Routes, Visit, logged_in
+from strongroom_login_pages.visit import LoginVisit, Routes, logged_in
 
 DAYS: Final = (7, 30, 90, 365)
 """The lifetimes that the form offers."""
@@ -42,12 +42,12 @@ class AccessKeyPages:
         }
 
     @account_page
-    def show(self, visit: Visit, user: Mapping[str, Any]) -> Any:
+    def show(self, visit: LoginVisit, user: Mapping[str, Any]) -> Any:
         """List the keys, with the form of a new one."""
         return _page(visit, user, kept_form(visit, _PAGE))
 
     @account_page
-    def create(self, visit: Visit, user: Mapping[str, Any]) -> Any:
+    def create(self, visit: LoginVisit, user: Mapping[str, Any]) -> Any:
         """Create a key; the next page shows it once."""
         response = visit.rest("POST", _KEYS, _request(visit))
         if response.error is None:
@@ -59,7 +59,7 @@ class AccessKeyPages:
         return _page(visit, user, form, response)
 
     @account_page
-    def show_new(self, visit: Visit, user: Mapping[str, Any]) -> Any:
+    def show_new(self, visit: LoginVisit, user: Mapping[str, Any]) -> Any:
         """Show a new key, once."""
         key = recall(visit, "key")
         if key is None:
@@ -68,7 +68,7 @@ class AccessKeyPages:
         return show(visit, "access_key.html", user, key=key)
 
     @account_page
-    def show_removal(self, visit: Visit, user: Mapping[str, Any], key_id: str) -> Any:
+    def show_removal(self, visit: LoginVisit, user: Mapping[str, Any], key_id: str) -> Any:
         """Ask whether a key is to be revoked."""
         response = visit.rest("GET", f"{_KEYS}/{quote(key_id, safe='')}")
         if response.error is not None:
@@ -76,7 +76,7 @@ class AccessKeyPages:
         return show(visit, "access_key_removal.html", user, key=response.json)
 
     @logged_in
-    def revoke(self, visit: Visit, key_id: str) -> Any:
+    def revoke(self, visit: LoginVisit, key_id: str) -> Any:
         """Revoke a key."""
         response = visit.rest("DELETE", f"{_KEYS}/{quote(key_id, safe='')}")
         if response.error == "error.not-found":
@@ -84,7 +84,7 @@ class AccessKeyPages:
         return follow(visit, response, _PAGE, "key-revoked")
 
 
-def _request(visit: Visit) -> dict[str, Any]:
+def _request(visit: LoginVisit) -> dict[str, Any]:
     days = visit.form.get("days", "")
     body = {
         "name": visit.form.get("name", "").strip(),
@@ -98,7 +98,7 @@ def _request(visit: Visit) -> dict[str, Any]:
 
 
 def _page(
-    visit: Visit,
+    visit: LoginVisit,
     user: Mapping[str, Any],
     form: Mapping[str, list[str]],
     refusal: RestResponse | None = None,

@@ -28,7 +28,7 @@ from strongroom_login_pages.account.proofs import (
 )
 from strongroom_login_pages.captchas import REFUSED
 from strongroom_login_pages.sign_in.step_up import STALE
-from strongroom_login_pages.visit import Routes, Visit
+from strongroom_login_pages.visit import LoginVisit, Routes
 
 _PAGE: Final = "/connections/<name>"
 _TRY_AGAIN: Final = ("error.code-invalid", "error.wrong-password")
@@ -51,12 +51,12 @@ class ConnectionPages:
         }
 
     @account_page
-    def show(self, visit: Visit, user: Mapping[str, Any], name: str) -> Any:
+    def show(self, visit: LoginVisit, user: Mapping[str, Any], name: str) -> Any:
         """Ask for the user's own proof, after the one of the platform."""
         return _confirmation(visit, user, name)
 
     @account_page
-    def send_code(self, visit: Visit, user: Mapping[str, Any], name: str) -> Any:
+    def send_code(self, visit: LoginVisit, user: Mapping[str, Any], name: str) -> Any:
         """Send a code to a contact of the user."""
         refusal = send_held_code(visit, user, f"{_CONFIRM}-{name}", "bind")
         if refusal:
@@ -64,7 +64,7 @@ class ConnectionPages:
         return visit.redirect(f"/connections/{name}")
 
     @account_page
-    def connect(self, visit: Visit, user: Mapping[str, Any], name: str) -> Any:
+    def connect(self, visit: LoginVisit, user: Mapping[str, Any], name: str) -> Any:
         """Connect the account."""
         platform, proof = platforms(visit).get(name), _proof_of(visit, name)
         if platform is None or proof is None:
@@ -82,12 +82,12 @@ class ConnectionPages:
         return follow(visit, response, "/", "account-connected")
 
     @account_page
-    def show_removal(self, visit: Visit, user: Mapping[str, Any], name: str) -> Any:
+    def show_removal(self, visit: LoginVisit, user: Mapping[str, Any], name: str) -> Any:
         """Ask whether an account is to be removed."""
         return _removal(visit, user, name)
 
     @account_page
-    def send_code_for_removal(self, visit: Visit, user: Mapping[str, Any], name: str) -> Any:
+    def send_code_for_removal(self, visit: LoginVisit, user: Mapping[str, Any], name: str) -> Any:
         """Send the code that the removal requires."""
         refusal = send_held_code(visit, user, f"{_REMOVE}-{name}", "unbind")
         if refusal:
@@ -95,7 +95,7 @@ class ConnectionPages:
         return visit.redirect(f"/connections/{name}/removal")
 
     @account_page
-    def remove(self, visit: Visit, user: Mapping[str, Any], name: str) -> Any:
+    def remove(self, visit: LoginVisit, user: Mapping[str, Any], name: str) -> Any:
         """Remove an account."""
         platform = platforms(visit).get(name)
         if platform is None:
@@ -110,7 +110,7 @@ class ConnectionPages:
         return follow(visit, response, page, "account-removed")
 
 
-def begin_confirmation(visit: Visit, name: str, proof: Mapping[str, str] | None) -> Any:
+def begin_confirmation(visit: LoginVisit, name: str, proof: Mapping[str, str] | None) -> Any:
     """Keep the proof of a platform, and redirect to the page that asks for the user's own.
 
     Args:
@@ -123,7 +123,7 @@ def begin_confirmation(visit: Visit, name: str, proof: Mapping[str, str] | None)
     return visit.redirect(f"/connections/{name}")
 
 
-def platforms(visit: Visit) -> dict[str, PageConnection]:
+def platforms(visit: LoginVisit) -> dict[str, PageConnection]:
     """Return the platforms by name; of several links to one, the first that works in this browser."""
     shown: dict[str, PageConnection] = {}
     for link in sorted(visit.login_links(), key=lambda link: not link.is_usable):
@@ -132,7 +132,7 @@ def platforms(visit: Visit) -> dict[str, PageConnection]:
     return shown
 
 
-def connected_accounts(visit: Visit, user: Mapping[str, Any]) -> list[dict[str, Any]]:
+def connected_accounts(visit: LoginVisit, user: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the platforms, each with the time at which the user has connected an account.
 
     A user without a password, e-mail address and mobile number has no other way to log in.
@@ -155,7 +155,7 @@ def connected_accounts(visit: Visit, user: Mapping[str, Any]) -> list[dict[str, 
     ]
 
 
-def _credentials(visit: Visit) -> Sequence[Mapping[str, Any]]:
+def _credentials(visit: LoginVisit) -> Sequence[Mapping[str, Any]]:
     return visit.read_all(f"{ME}/credentials").data
 
 
@@ -166,13 +166,13 @@ def _since(platform: PageConnection, bound: Iterable[Mapping[str, Any]]) -> str 
     return min((item["createdAt"] for item in own), default=None)
 
 
-def _proof_of(visit: Visit, name: str) -> Mapping[str, str] | None:
+def _proof_of(visit: LoginVisit, name: str) -> Mapping[str, str] | None:
     connecting = recall(visit, "connecting")
     return connecting["proof"] if connecting and connecting["name"] == name else None
 
 
 def _confirmation(
-    visit: Visit, user: Mapping[str, Any], name: str, refusal: RestResponse | None = None
+    visit: LoginVisit, user: Mapping[str, Any], name: str, refusal: RestResponse | None = None
 ) -> Any:
     platform = platforms(visit).get(name)
     if platform is None or _proof_of(visit, name) is None:
@@ -190,7 +190,7 @@ def _confirmation(
 
 
 def _removal(
-    visit: Visit, user: Mapping[str, Any], name: str, refusal: RestResponse | None = None
+    visit: LoginVisit, user: Mapping[str, Any], name: str, refusal: RestResponse | None = None
 ) -> Any:
     platform = platforms(visit).get(name)
     if platform is None or _since(platform, _credentials(visit)) is None:
@@ -207,7 +207,7 @@ def _removal(
 
 
 def _code_step(
-    visit: Visit, user: Mapping[str, Any], task: str, refusal: RestResponse | None
+    visit: LoginVisit, user: Mapping[str, Any], task: str, refusal: RestResponse | None
 ) -> dict[str, Any]:
     """Return the variables of a page that sends a code, and then asks for it."""
     pending, contacts = pending_of(visit, task), proven_contacts(user)

@@ -21,7 +21,7 @@ from strongroom_login_pages.account.proofs import (
 )
 from strongroom_login_pages.captchas import REFUSED
 from strongroom_login_pages.sign_in.step_up import STALE
-from strongroom_login_pages.visit import Routes, Visit
+from strongroom_login_pages.visit import LoginVisit, Routes
 
 _COLLECTIONS: Final = {"email": f"{ME}/emails", "mobile": f"{ME}/mobiles"}
 TITLES: Final = {"email": ("add-email", "replace-email"), "mobile": ("add-mobile", "replace-mobile")}
@@ -47,20 +47,20 @@ class ContactPages:
         }
 
     @account_page
-    def show(self, visit: Visit, user: Mapping[str, Any], kind: str) -> Any:
+    def show(self, visit: LoginVisit, user: Mapping[str, Any], kind: str) -> Any:
         """Show the open step of a change; a step-up comes first unless the login is recent."""
         if not visit.is_proven and user["hasPassword"]:
             return begin_step_up(visit, f"/contacts/{kind}")
         return _change(visit, user, kind)
 
     @account_page
-    def send_to_current(self, visit: Visit, user: Mapping[str, Any], kind: str) -> Any:
+    def send_to_current(self, visit: LoginVisit, user: Mapping[str, Any], kind: str) -> Any:
         """Send a code to a contact that the user has."""
         refusal = send_held_code(visit, user, kind, "bind")
         return _change(visit, user, kind, refusal) if refusal else visit.redirect(f"/contacts/{kind}")
 
     @account_page
-    def send_to_new(self, visit: Visit, user: Mapping[str, Any], kind: str) -> Any:
+    def send_to_new(self, visit: LoginVisit, user: Mapping[str, Any], kind: str) -> Any:
         """Send a code to the new contact."""
         address, held = visit.form.get("address", "").strip(), held_code(visit, kind)
         response = send_code(visit, address, "bind", device=".new")
@@ -72,7 +72,7 @@ class ContactPages:
         return visit.redirect(f"/contacts/{kind}")
 
     @account_page
-    def bind(self, visit: Visit, user: Mapping[str, Any], kind: str) -> Any:
+    def bind(self, visit: LoginVisit, user: Mapping[str, Any], kind: str) -> Any:
         """Bind the contact that the code was sent to."""
         pending = pending_of(visit, kind)
         if pending is None or "new" not in pending:
@@ -88,12 +88,12 @@ class ContactPages:
         return _change(visit, user, kind, response)
 
     @account_page
-    def show_removal(self, visit: Visit, user: Mapping[str, Any], kind: str) -> Any:
+    def show_removal(self, visit: LoginVisit, user: Mapping[str, Any], kind: str) -> Any:
         """Ask whether a contact is to be unbound."""
         return _removal(visit, user, kind)
 
     @account_page
-    def send_for_removal(self, visit: Visit, user: Mapping[str, Any], kind: str) -> Any:
+    def send_for_removal(self, visit: LoginVisit, user: Mapping[str, Any], kind: str) -> Any:
         """Send the code that unbinding requires."""
         refusal = send_held_code(visit, user, _removal_of(kind), "unbind")
         if refusal:
@@ -101,7 +101,7 @@ class ContactPages:
         return visit.redirect(f"/contacts/{kind}/removal")
 
     @account_page
-    def unbind(self, visit: Visit, user: Mapping[str, Any], kind: str) -> Any:
+    def unbind(self, visit: LoginVisit, user: Mapping[str, Any], kind: str) -> Any:
         """Unbind a contact."""
         headers = code_header(held_code(visit, _removal_of(kind)))
         response = visit.rest("DELETE", _COLLECTIONS[kind], headers=headers)
@@ -121,7 +121,7 @@ def _removal_of(kind: str) -> str:
 
 
 def _change(
-    visit: Visit, user: Mapping[str, Any], kind: str, refusal: RestResponse | None = None
+    visit: LoginVisit, user: Mapping[str, Any], kind: str, refusal: RestResponse | None = None
 ) -> Any:
     pending, contacts = pending_of(visit, kind), proven_contacts(user)
     if refusal is not None and refusal.error == "error.code-invalid" and is_about_held_code(refusal):
@@ -152,7 +152,7 @@ def _step(pending: Mapping[str, Any] | None, *, has_proof: bool) -> str:
 
 
 def _removal(
-    visit: Visit, user: Mapping[str, Any], kind: str, refusal: RestResponse | None = None
+    visit: LoginVisit, user: Mapping[str, Any], kind: str, refusal: RestResponse | None = None
 ) -> Any:
     if not user[kind]:
         return visit.redirect(_PROFILE)

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from strongroom.plugin_api.user_agents import device_name
 from strongroom_login_pages.account.frame import ME, account_page, follow, show
-from strongroom_login_pages.visit import Routes, Visit, logged_in
+from strongroom_login_pages.visit import LoginVisit, Routes, logged_in
 
 _PAGE: Final = "/devices"
 _LOGINS: Final = f"{ME}/authorizations"
@@ -26,13 +26,13 @@ class DevicePages:
         }
 
     @account_page
-    def show(self, visit: Visit, user: Mapping[str, Any]) -> Any:
+    def show(self, visit: LoginVisit, user: Mapping[str, Any]) -> Any:
         """List the logins, that of this browser first."""
         logins = sorted(_logins(visit), key=lambda login: not login["current"])
         return show(visit, "devices.html", user, logins=logins)
 
     @account_page
-    def show_removal(self, visit: Visit, user: Mapping[str, Any], login_id: str) -> Any:
+    def show_removal(self, visit: LoginVisit, user: Mapping[str, Any], login_id: str) -> Any:
         """Ask whether a login is to end."""
         login = next((login for login in _logins(visit) if login["id"] == login_id), None)
         if login is None:
@@ -40,12 +40,12 @@ class DevicePages:
         return show(visit, "device_removal.html", user, login=login)
 
     @account_page
-    def show_others(self, visit: Visit, user: Mapping[str, Any]) -> Any:
+    def show_others(self, visit: LoginVisit, user: Mapping[str, Any]) -> Any:
         """Ask whether all other logins are to end."""
         return show(visit, "device_removal.html", user, login=None)
 
     @logged_in
-    def end(self, visit: Visit, login_id: str) -> Any:
+    def end(self, visit: LoginVisit, login_id: str) -> Any:
         """End a login."""
         if login_id not in {login["id"] for login in _logins(visit)}:
             return visit.missing()
@@ -53,7 +53,7 @@ class DevicePages:
         return follow(visit, response, _PAGE, "device-ended")
 
     @logged_in
-    def end_others(self, visit: Visit) -> Any:
+    def end_others(self, visit: LoginVisit) -> Any:
         """End all logins but that of this browser."""
         for login in _logins(visit):
             if not login["current"]:
@@ -63,7 +63,7 @@ class DevicePages:
         return visit.redirect(_PAGE)
 
 
-def _logins(visit: Visit) -> list[dict[str, Any]]:
+def _logins(visit: LoginVisit) -> list[dict[str, Any]]:
     """Return the logins of the user, newest first."""
     logins = visit.read_all(_LOGINS).data
     return [{**login, "name": device_name(login["userAgent"])} for login in logins]

@@ -19,7 +19,7 @@ from strongroom_login_pages.account.frame import ME, account_page, follow, recal
 from strongroom_login_pages.sign_in.progress import LoginProgress
 from strongroom_login_pages.sign_in.step_up import STALE
 from strongroom_login_pages.texts import text_of
-from strongroom_login_pages.visit import Routes, Visit, logged_in
+from strongroom_login_pages.visit import LoginVisit, Routes, logged_in
 
 _FACTORS: Final = f"{ME}/factors"
 _INVALID: Final = "error.factor-invalid"
@@ -44,7 +44,7 @@ class FactorPages:
         }
 
     @account_page
-    def show_replacement(self, visit: Visit, user: Mapping[str, Any], kind: str) -> Any:
+    def show_replacement(self, visit: LoginVisit, user: Mapping[str, Any], kind: str) -> Any:
         """Ask whether a new backup, such as a sheet of codes, is to void the old one."""
         view = visit.factor_view(kind)
         if view is None or not view.is_backup:
@@ -52,7 +52,7 @@ class FactorPages:
             return visit.redirect("/")
         return show(visit, "replacement.html", user, view=view)
 
-    def begin(self, visit: Visit, kind: str) -> Any:
+    def begin(self, visit: LoginVisit, kind: str) -> Any:
         """Show the form of the enrolment; an enrolment without an answer is finished at once."""
         view = visit.factor_view(kind)
         if view is None:
@@ -64,7 +64,7 @@ class FactorPages:
             return _form(visit, view, response.json["id"], response.json["shown"])
         return self._finish(visit, view, self._confirm(visit, response.json["id"], None))
 
-    def confirm(self, visit: Visit, kind: str) -> Any:
+    def confirm(self, visit: LoginVisit, kind: str) -> Any:
         """Enrol the factor with the answer of the form."""
         view = visit.factor_view(kind)
         if view is None:
@@ -76,7 +76,7 @@ class FactorPages:
         return self._finish(visit, view, response)
 
     @account_page
-    def show_result(self, visit: Visit, user: Mapping[str, Any], kind: str) -> Any:
+    def show_result(self, visit: LoginVisit, user: Mapping[str, Any], kind: str) -> Any:
         """Show what the user receives once, such as recovery codes."""
         view, lines = visit.factor_view(kind), recall(visit, "codes")
         if view is None or lines is None:
@@ -85,7 +85,7 @@ class FactorPages:
         return show(visit, "result.html", user, view=view, lines=lines)
 
     @logged_in
-    def send_file(self, visit: Visit, kind: str) -> Any:
+    def send_file(self, visit: LoginVisit, kind: str) -> Any:
         """Return what the page shows as a file, for browsers without scripts, too."""
         view, lines = visit.factor_view(kind), visit.form.getlist("line")[:_MAX_LINES]
         if view is None or not all(line.isprintable() and len(line) <= _MAX_LINE for line in lines):
@@ -95,14 +95,14 @@ class FactorPages:
         response.headers["Cache-Control"] = "no-store"
         return response
 
-    def _begin(self, visit: Visit, kind: str, name: str) -> RestResponse:
+    def _begin(self, visit: LoginVisit, kind: str, name: str) -> RestResponse:
         enrolment = visit.flow.enrolment
         if enrolment is None:
             return visit.rest("POST", _FACTORS, {"kind": kind, "name": name})
         body = {"id": enrolment["id"], "kind": kind, "name": name}
         return visit.rest("POST", "/authorizations/enrolments", body)
 
-    def _confirm(self, visit: Visit, identifier: str, answer: Any) -> RestResponse:
+    def _confirm(self, visit: LoginVisit, identifier: str, answer: Any) -> RestResponse:
         enrolment = visit.flow.enrolment
         if enrolment is None:
             path = f"{_FACTORS}/{quote(identifier, safe='')}/confirmation"
@@ -110,7 +110,7 @@ class FactorPages:
         body = {"id": enrolment["id"], "enrolmentId": identifier, "answer": answer}
         return visit.rest("POST", "/authorizations/enrolments/confirmation", body)
 
-    def _finish(self, visit: Visit, view: FactorView, response: RestResponse) -> Any:
+    def _finish(self, visit: LoginVisit, view: FactorView, response: RestResponse) -> Any:
         if visit.flow.enrolment is not None:
             return self._progress.continue_with(visit, response, lambda: _refused(visit, response, view))
         if response.error is not None:
@@ -126,12 +126,12 @@ class FactorPages:
 
     @account_page
     def _result(
-        self, visit: Visit, user: Mapping[str, Any], view: FactorView, lines: Sequence[str]
+        self, visit: LoginVisit, user: Mapping[str, Any], view: FactorView, lines: Sequence[str]
     ) -> Any:
         return show(visit, "result.html", user, view=view, lines=lines)
 
 
-def _refused(visit: Visit, response: RestResponse, view: FactorView) -> Any:
+def _refused(visit: LoginVisit, response: RestResponse, view: FactorView) -> Any:
     """Go to the page that follows an error, which is another one before the login."""
     if visit.flow.enrolment is None:
         is_asked = view.is_backup and response.error in STALE
@@ -145,7 +145,7 @@ def _refused(visit: Visit, response: RestResponse, view: FactorView) -> Any:
 
 
 def _form(
-    visit: Visit,
+    visit: LoginVisit,
     view: FactorView,
     identifier: str,
     shown: Mapping[str, Any],
@@ -164,7 +164,7 @@ def _form(
     )
 
 
-def _opened(visit: Visit) -> Mapping[str, Any]:
+def _opened(visit: LoginVisit) -> Mapping[str, Any]:
     try:
         shown: Mapping[str, Any] = json.loads(visit.unseal(visit.form.get("shown", "")))
     except ValueError:

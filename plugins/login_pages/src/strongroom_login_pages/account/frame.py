@@ -9,7 +9,7 @@ from typing import Any, Final
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.sign_in.step_up import STALE
 from strongroom_login_pages.texts import known_text
-from strongroom_login_pages.visit import View, Visit, logged_in
+from strongroom_login_pages.visit import LoginVisit, View, logged_in
 
 ME: Final = "/users/me"
 
@@ -31,7 +31,7 @@ def account_page(view: View) -> View:
     """Require a login for a view, which gets the user as the REST API returns it."""
 
     @wraps(view)
-    def guarded(pages: Any, visit: Visit, **parameters: str) -> Any:
+    def guarded(pages: Any, visit: LoginVisit, **parameters: str) -> Any:
         response = visit.rest("GET", ME)
         if response.error is not None:
             visit.log_out()
@@ -42,7 +42,7 @@ def account_page(view: View) -> View:
 
 
 def show(
-    visit: Visit,
+    visit: LoginVisit,
     template: str,
     user: Mapping[str, Any],
     *,
@@ -54,25 +54,24 @@ def show(
     Args:
         refusal: the response that refused the form of the page, if any.
     """
-    notice, problem = visit.flow.notice, visit.flow.problem
-    visit.update(notice=None, problem=None)
+    flash = visit.take_flash()
     error, reason = _reason(refusal) if refusal else (None, None)
     return visit.page(
         f"account/{template}",
         status=HTTPStatus.BAD_REQUEST if refusal else HTTPStatus.OK,
         user=user,
         who=login_name(user),
-        menu=visit.menu_items(),
+        menu=visit.host.pages.menu_items(),
         subjects=SUBJECTS,
-        notice=notice,
+        notice=flash.notice,
         error=values.pop("error", None) or error,
-        problem=reason or problem,
+        problem=reason or flash.problem,
         **values,
     )
 
 
 def follow(
-    visit: Visit,
+    visit: LoginVisit,
     response: RestResponse,
     page: str,
     notice: str | None,
@@ -97,14 +96,14 @@ def follow(
     return refuse(visit, response, page)
 
 
-def refuse(visit: Visit, response: RestResponse, page: str) -> Any:
+def refuse(visit: LoginVisit, response: RestResponse, page: str) -> Any:
     """Redirect to a page, which shows the error of a response."""
     error, reason = _reason(response)
     visit.update(notice=error, problem=reason)
     return visit.redirect(page)
 
 
-def begin_step_up(visit: Visit, page: str, keep: Sequence[str] = ()) -> Any:
+def begin_step_up(visit: LoginVisit, page: str, keep: Sequence[str] = ()) -> Any:
     """Redirect to the step-up, which returns to a page and to the fields of its form."""
     form = {name: visit.form.getlist(name) for name in keep}
     is_short = len(json.dumps(form)) <= _MAX_FORM
@@ -112,7 +111,7 @@ def begin_step_up(visit: Visit, page: str, keep: Sequence[str] = ()) -> Any:
     return visit.redirect("/step-up")
 
 
-def kept_form(visit: Visit, page: str) -> dict[str, list[str]]:
+def kept_form(visit: LoginVisit, page: str) -> dict[str, list[str]]:
     """Return the fields of the form that a page sent before a step-up, once."""
     again = recall(visit, "again")
     if again is None:
@@ -122,13 +121,13 @@ def kept_form(visit: Visit, page: str) -> dict[str, list[str]]:
     return form
 
 
-def remember(visit: Visit, **members: Any) -> None:
+def remember(visit: LoginVisit, **members: Any) -> None:
     """Keep values of the account pages in the sealed cookie; ``None`` removes one."""
     kept = {**(visit.flow.account or {}), **members}
     visit.update(account={name: value for name, value in kept.items() if value is not None} or None)
 
 
-def recall(visit: Visit, name: str) -> Any:
+def recall(visit: LoginVisit, name: str) -> Any:
     """Return a value that the account pages keep, or ``None``."""
     return (visit.flow.account or {}).get(name)
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from strongroom_login_pages.account.frame import ME, account_page, follow, show
-from strongroom_login_pages.visit import Routes, Visit, logged_in
+from strongroom_login_pages.visit import LoginVisit, Routes, logged_in
 
 _PAGE: Final = "/invitations"
 _INVITATIONS: Final = f"{ME}/invitations"
@@ -25,12 +25,12 @@ class InvitationPages:
         }
 
     @account_page
-    def show(self, visit: Visit, user: Mapping[str, Any]) -> Any:
+    def show(self, visit: LoginVisit, user: Mapping[str, Any]) -> Any:
         """List the open invitations."""
         return show(visit, "invitations.html", user, invitations=received_invitations(visit))
 
     @account_page
-    def show_removal(self, visit: Visit, user: Mapping[str, Any], invitation_id: str) -> Any:
+    def show_removal(self, visit: LoginVisit, user: Mapping[str, Any], invitation_id: str) -> Any:
         """Ask whether an invitation is to be declined."""
         invitation = next(
             (item for item in received_invitations(visit) if item["id"] == invitation_id), None
@@ -40,26 +40,26 @@ class InvitationPages:
         return show(visit, "invitation_removal.html", user, invitation=invitation)
 
     @logged_in
-    def accept(self, visit: Visit, invitation_id: str) -> Any:
+    def accept(self, visit: LoginVisit, invitation_id: str) -> Any:
         """Accept an invitation."""
         path = f"{_INVITATIONS}/{quote(invitation_id, safe='')}/acceptance"
         return _answer(visit, "POST", path, "invitation-accepted")
 
     @logged_in
-    def decline(self, visit: Visit, invitation_id: str) -> Any:
+    def decline(self, visit: LoginVisit, invitation_id: str) -> Any:
         """Decline an invitation."""
         path = f"{_INVITATIONS}/{quote(invitation_id, safe='')}"
         return _answer(visit, "DELETE", path, "invitation-declined")
 
 
-def _answer(visit: Visit, method: str, path: str, notice: str) -> Any:
+def _answer(visit: LoginVisit, method: str, path: str, notice: str) -> Any:
     response = visit.rest(method, path)
     if response.error == "error.not-found":
         return visit.missing()
     return follow(visit, response, _PAGE, notice)
 
 
-def received_invitations(visit: Visit) -> list[dict[str, Any]]:
+def received_invitations(visit: LoginVisit) -> list[dict[str, Any]]:
     """Return the open invitations, with the names of those who sent them."""
     records = visit.read_all(_INVITATIONS)
     return [

@@ -8,7 +8,7 @@ from strongroom_login_pages.account.frame import ME, account_page, follow, remem
 from strongroom_login_pages.account.proofs import held_code, pending_of, proven_contacts, send_held_code
 from strongroom_login_pages.sign_in.step_up import STALE
 from strongroom_login_pages.texts import password_text
-from strongroom_login_pages.visit import Routes, Visit
+from strongroom_login_pages.visit import LoginVisit, Routes
 
 _PAGE: Final = "/password"
 _TASK: Final = "password"
@@ -26,18 +26,18 @@ class PasswordPages:
         }
 
     @account_page
-    def show(self, visit: Visit, user: Mapping[str, Any]) -> Any:
+    def show(self, visit: LoginVisit, user: Mapping[str, Any]) -> Any:
         """Show the form."""
         return _page(visit, user)
 
     @account_page
-    def send_code(self, visit: Visit, user: Mapping[str, Any]) -> Any:
+    def send_code(self, visit: LoginVisit, user: Mapping[str, Any]) -> Any:
         """Send the code that a first password requires."""
         refusal = send_held_code(visit, user, _TASK, "bind")
         return _page(visit, user, refusal) if refusal else visit.redirect(_PAGE)
 
     @account_page
-    def save(self, visit: Visit, user: Mapping[str, Any]) -> Any:
+    def save(self, visit: LoginVisit, user: Mapping[str, Any]) -> Any:
         """Change the password, which ends the other logins."""
         body: dict[str, Any] = {"newPassword": visit.form.get("newPassword", "")}
         if user["hasPassword"]:
@@ -53,7 +53,7 @@ class PasswordPages:
         return _page(visit, user, response)
 
 
-def _page(visit: Visit, user: Mapping[str, Any], refusal: RestResponse | None = None) -> Any:
+def _page(visit: LoginVisit, user: Mapping[str, Any], refusal: RestResponse | None = None) -> Any:
     pending, contacts = pending_of(visit, _TASK), proven_contacts(user)
     needs_code = bool(contacts) and not user["hasPassword"]
     is_weak = refusal is not None and refusal.error == "error.validation-failed"

@@ -7,7 +7,7 @@ from werkzeug.wrappers import Response
 
 from strongroom_login_pages.account.frame import ME, account_page, follow, show
 from strongroom_login_pages.sign_in.step_up import STALE
-from strongroom_login_pages.visit import Routes, Visit, logged_in
+from strongroom_login_pages.visit import LoginVisit, Routes, logged_in
 
 _PAGE: Final = "/privacy"
 _DELETION: Final = f"{_PAGE}/deletion"
@@ -28,7 +28,7 @@ class PrivacyPages:
         }
 
     @account_page
-    def show(self, visit: Visit, user: Mapping[str, Any]) -> Any:
+    def show(self, visit: LoginVisit, user: Mapping[str, Any]) -> Any:
         """Offer the export, and the deletion or its cancellation."""
         response = visit.rest("GET", f"{ME}/deletion")
         due = response.json["dueAt"] if response.error is None else None
@@ -36,7 +36,7 @@ class PrivacyPages:
         return show(visit, "privacy.html", user, deletion_due=due, grace=grace)
 
     @logged_in
-    def export(self, visit: Visit) -> Any:
+    def export(self, visit: LoginVisit) -> Any:
         """Return the archive of the user's data."""
         try:
             response = visit.rest("POST", f"{ME}/exports")
@@ -50,13 +50,13 @@ class PrivacyPages:
         return Response(response.content, headers=headers)
 
     @account_page
-    def show_deletion(self, visit: Visit, user: Mapping[str, Any]) -> Any:
+    def show_deletion(self, visit: LoginVisit, user: Mapping[str, Any]) -> Any:
         """Say what the user loses, and ask."""
         grace = visit.login_options.deletion_grace_days
         return show(visit, "deletion.html", user, grace=grace)
 
     @logged_in
-    def schedule(self, visit: Visit) -> Any:
+    def schedule(self, visit: LoginVisit) -> Any:
         """Schedule the deletion; without a grace period the account is gone at once."""
         response = visit.rest("POST", f"{ME}/deletion")
         if response.error is None and visit.rest("GET", ME).error is not None:
@@ -66,6 +66,6 @@ class PrivacyPages:
         return follow(visit, response, page, "deletion-scheduled")
 
     @logged_in
-    def cancel(self, visit: Visit) -> Any:
+    def cancel(self, visit: LoginVisit) -> Any:
         """Cancel the deletion."""
         return follow(visit, visit.rest("DELETE", f"{ME}/deletion"), _PAGE, "deletion-cancelled")

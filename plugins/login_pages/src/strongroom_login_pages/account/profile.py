@@ -15,7 +15,7 @@ from strongroom_login_pages.account.frame import (
     show,
 )
 from strongroom_login_pages.account.proofs import KINDS
-from strongroom_login_pages.visit import Routes, Visit, logged_in
+from strongroom_login_pages.visit import LoginVisit, Routes, logged_in
 
 LANGUAGES: Final = {"en": "English", "zh": "中文"}
 """The languages of the pages, in themselves."""
@@ -35,14 +35,14 @@ class ProfilePages:
         }
 
     @account_page
-    def show(self, visit: Visit, user: Mapping[str, Any]) -> Any:
+    def show(self, visit: LoginVisit, user: Mapping[str, Any]) -> Any:
         """Show the profile. A change of a contact that was not finished ends here."""
         remember(visit, pending=None)
         form = kept_form(visit, _PAGE)
         return _page(visit, user, username=(form.get("username") or [user["username"] or ""])[0])
 
     @account_page
-    def save(self, visit: Visit, user: Mapping[str, Any]) -> Any:
+    def save(self, visit: LoginVisit, user: Mapping[str, Any]) -> Any:
         """Change the name, the language and the time zone."""
         language = visit.form.get("language", "")
         locale = _locale(user["locale"], language)
@@ -58,7 +58,7 @@ class ProfilePages:
         return follow(visit, response, f"{_PAGE}{chosen}", "profile-saved")
 
     @logged_in
-    def set_username(self, visit: Visit) -> Any:
+    def set_username(self, visit: LoginVisit) -> Any:
         """Set the name to log in by."""
         body = {"username": visit.form.get("username", "").strip()}
         response = visit.rest("PUT", f"{ME}/username", body)
@@ -66,7 +66,7 @@ class ProfilePages:
 
 
 def _page(
-    visit: Visit, user: Mapping[str, Any], *, username: str, refusal: RestResponse | None = None
+    visit: LoginVisit, user: Mapping[str, Any], *, username: str, refusal: RestResponse | None = None
 ) -> Any:
     changeable = visit.login_options.bind_codes
     shown = [kind for kind in KINDS if user[kind] or kind in changeable]
@@ -99,6 +99,6 @@ def _locale(locale: str | None, language: str) -> str | None:
     return locale if locale and locale.partition("-")[0] == language else language
 
 
-def _revision(visit: Visit) -> dict[str, int]:
+def _revision(visit: LoginVisit) -> dict[str, int]:
     revision = visit.form.get("revision", "")
     return {"revision": int(revision)} if revision.isascii() and revision.isdecimal() else {}

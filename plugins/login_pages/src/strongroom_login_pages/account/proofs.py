@@ -11,7 +11,7 @@ from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.account.frame import recall, remember
 from strongroom_login_pages.captchas import captcha_member
 from strongroom_login_pages.sign_in.code_login import digits_of
-from strongroom_login_pages.visit import Visit
+from strongroom_login_pages.visit import LoginVisit
 
 KINDS: Final = ("email", "mobile")
 
@@ -21,7 +21,7 @@ def proven_contacts(user: Mapping[str, Any]) -> dict[str, str]:
     return {kind: user[kind] for kind in KINDS if user[kind] and user[f"{kind}Verified"]}
 
 
-def send_code(visit: Visit, recipient: str, purpose: str, *, device: str = "") -> RestResponse:
+def send_code(visit: LoginVisit, recipient: str, purpose: str, *, device: str = "") -> RestResponse:
     """Send a code, with the captcha of the form.
 
     Args:
@@ -33,7 +33,7 @@ def send_code(visit: Visit, recipient: str, purpose: str, *, device: str = "") -
 
 
 def send_held_code(
-    visit: Visit, user: Mapping[str, Any], task: str, purpose: str
+    visit: LoginVisit, user: Mapping[str, Any], task: str, purpose: str
 ) -> RestResponse | None:
     """Send a code for a task to the contact that the form has chosen.
 
@@ -50,13 +50,13 @@ def send_held_code(
     return None
 
 
-def pending_of(visit: Visit, task: str) -> dict[str, Any] | None:
+def pending_of(visit: LoginVisit, task: str) -> dict[str, Any] | None:
     """Return what was sent for a task, or ``None``."""
     pending: dict[str, Any] | None = recall(visit, "pending")
     return pending if pending and pending["task"] == task else None
 
 
-def held_code(visit: Visit, task: str) -> dict[str, str] | None:
+def held_code(visit: LoginVisit, task: str) -> dict[str, str] | None:
     """Return the code for a task that the form has, or the one of a form before."""
     held = (pending_of(visit, task) or {}).get("held")
     if held is None:
@@ -64,7 +64,7 @@ def held_code(visit: Visit, task: str) -> dict[str, str] | None:
     return {"id": held["id"], "code": typed_code(visit, "heldCode") or held.get("code", "")}
 
 
-def typed_code(visit: Visit, name: str) -> str:
+def typed_code(visit: LoginVisit, name: str) -> str:
     """Return a code of the form."""
     return digits_of(visit.form.get(name, ""))
 

@@ -8,7 +8,7 @@ from strongroom.plugin_api.forms import FactorView, PagePart
 from strongroom_login_pages.account.connections import connected_accounts
 from strongroom_login_pages.account.frame import ME, account_page, follow, show
 from strongroom_login_pages.sign_in.step_up import STALE
-from strongroom_login_pages.visit import Routes, Visit, logged_in
+from strongroom_login_pages.visit import LoginVisit, Routes, logged_in
 
 _FACTORS: Final = f"{ME}/factors"
 
@@ -27,7 +27,7 @@ class SecurityPages:
         }
 
     @account_page
-    def show(self, visit: Visit, user: Mapping[str, Any]) -> Any:
+    def show(self, visit: LoginVisit, user: Mapping[str, Any]) -> Any:
         """Show the ways to log in."""
         response = visit.rest("GET", _FACTORS)
         sections = _sections(visit, response.json["data"], response.json.get("shown", {}))
@@ -45,7 +45,7 @@ class SecurityPages:
         )
 
     @logged_in
-    def rename(self, visit: Visit, factor_id: str) -> Any:
+    def rename(self, visit: LoginVisit, factor_id: str) -> Any:
         """Rename a factor."""
         body = {"name": visit.form.get("name", "").strip()}
         response = visit.rest("PATCH", _path(factor_id), body)
@@ -54,7 +54,7 @@ class SecurityPages:
         )
 
     @account_page
-    def show_removal(self, visit: Visit, user: Mapping[str, Any], factor_id: str) -> Any:
+    def show_removal(self, visit: LoginVisit, user: Mapping[str, Any], factor_id: str) -> Any:
         """Ask whether a factor is to be removed."""
         factors = visit.rest("GET", _FACTORS).json["data"]
         factor = next((factor for factor in factors if factor["id"] == factor_id), None)
@@ -65,7 +65,7 @@ class SecurityPages:
         return show(visit, "factor_removal.html", user, name=name)
 
     @logged_in
-    def remove(self, visit: Visit, factor_id: str) -> Any:
+    def remove(self, visit: LoginVisit, factor_id: str) -> Any:
         """Remove a factor."""
         response = visit.rest("DELETE", _path(factor_id))
         if _is_missing(response.error):
@@ -73,7 +73,7 @@ class SecurityPages:
         page = f"/factors/{factor_id}/removal" if response.error in STALE else "/"
         return follow(visit, response, page, "removed")
 
-    def log_out(self, visit: Visit) -> Any:
+    def log_out(self, visit: LoginVisit) -> Any:
         """End the login, and that at the platform that it was made with."""
         url = visit.platform_logout_url()
         visit.log_out(notice="logged-out")
@@ -81,7 +81,7 @@ class SecurityPages:
 
 
 def _sections(
-    visit: Visit, factors: Sequence[Mapping[str, Any]], summaries: Mapping[str, Any]
+    visit: LoginVisit, factors: Sequence[Mapping[str, Any]], summaries: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """Return what the page shows of each factor that can be enrolled, or that the user has."""
     views = visit.factor_views()
@@ -95,7 +95,7 @@ def _sections(
 
 
 def _section(
-    visit: Visit,
+    visit: LoginVisit,
     view: FactorView,
     factors: Sequence[Mapping[str, Any]],
     summary: Mapping[str, Any],

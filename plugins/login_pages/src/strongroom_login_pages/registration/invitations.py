@@ -16,7 +16,7 @@ from strongroom_login_pages.account.invitations import received_invitations
 from strongroom_login_pages.sign_in.attempt import INVITATION, REGISTRATION
 from strongroom_login_pages.sign_in.ways import registers_invited
 from strongroom_login_pages.texts import text_of
-from strongroom_login_pages.visit import Routes, Visit
+from strongroom_login_pages.visit import LoginVisit, Routes
 
 _PAGE: Final = "/invitations/<secret>"
 _ROLES: Final = {"admin": "role-admin", "member": "role-member", "records": "role-records"}
@@ -31,7 +31,7 @@ class InvitationLinks:
         """Return the views by method and path."""
         return {("GET", _PAGE): self.show, ("POST", _PAGE): self.begin}
 
-    def show(self, visit: Visit, secret: str) -> Any:
+    def show(self, visit: LoginVisit, secret: str) -> Any:
         """Show who invites to what, and what the user can do."""
         user = _user(visit)
         response = _preview(visit, secret)
@@ -39,7 +39,7 @@ class InvitationLinks:
             return _refusal(visit, response, user)
         return _page(visit, secret, response.json, user)
 
-    def begin(self, visit: Visit, secret: str) -> Any:
+    def begin(self, visit: LoginVisit, secret: str) -> Any:
         """Begin a login or a registration, which leads back to this page."""
         user = _user(visit)
         response = _preview(visit, secret)
@@ -58,14 +58,14 @@ def path_of(secret: str) -> str:
     return f"/invitations/{quote(secret, safe='')}"
 
 
-def kept_invitation(visit: Visit) -> Mapping[str, str] | None:
+def kept_invitation(visit: LoginVisit) -> Mapping[str, str] | None:
     """Return the invitation with which the user registers: its ``secret``, ``kind`` and ``contact``."""
     data = visit.flow.attempt.data_of(INVITATION, REGISTRATION) or {}
     invitation: Mapping[str, str] | None = data.get("invitation")
     return invitation
 
 
-def void_invitation(visit: Visit) -> Mapping[str, str] | None:
+def void_invitation(visit: LoginVisit) -> Mapping[str, str] | None:
     """Return the invitation with which the user registers if it is no longer open."""
     invitation = kept_invitation(visit)
     if invitation is None:
@@ -74,11 +74,11 @@ def void_invitation(visit: Visit) -> Mapping[str, str] | None:
     return invitation if is_void else None
 
 
-def _preview(visit: Visit, secret: str) -> RestResponse:
+def _preview(visit: LoginVisit, secret: str) -> RestResponse:
     return visit.rest("POST", "/api/v1/invitation-previews", {"secret": secret})
 
 
-def _user(visit: Visit) -> Mapping[str, Any] | None:
+def _user(visit: LoginVisit) -> Mapping[str, Any] | None:
     """Return the user who is logged in, if any."""
     if visit.token is None:
         return None
@@ -95,17 +95,17 @@ def _contact(invitation: Invitation) -> dict[str, str]:
     return {"kind": kind, "contact": invitation[kind]}
 
 
-def _can_register(visit: Visit, invitation: Invitation) -> bool:
+def _can_register(visit: LoginVisit, invitation: Invitation) -> bool:
     return registers_invited(visit.login_options, _contact(invitation)["kind"])
 
 
-def _refusal(visit: Visit, response: RestResponse, user: Mapping[str, Any] | None) -> Any:
+def _refusal(visit: LoginVisit, response: RestResponse, user: Mapping[str, Any] | None) -> Any:
     if response.status not in (HTTPStatus.NOT_FOUND, HTTPStatus.BAD_REQUEST):
         return visit.page("error.html", status=response.status, reason=text_of(response.error))
     return visit.page("registration/invitation_void.html", status=HTTPStatus.NOT_FOUND, user=user)
 
 
-def _page(visit: Visit, secret: str, invitation: Invitation, user: Mapping[str, Any] | None) -> Any:
+def _page(visit: LoginVisit, secret: str, invitation: Invitation, user: Mapping[str, Any] | None) -> Any:
     received = {item["id"] for item in received_invitations(visit)} if user else set()
     return visit.page(
         "registration/invitation.html",

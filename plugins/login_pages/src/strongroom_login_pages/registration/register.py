@@ -25,7 +25,7 @@ from strongroom_login_pages.registration.terms import accepted_terms
 from strongroom_login_pages.sign_in.attempt import INVITATION, REGISTRATION
 from strongroom_login_pages.sign_in.progress import TERMS_MISSING, LoginProgress
 from strongroom_login_pages.sign_in.ways import CODE_TEXTS, PASSWORD, registers_invited, ways_of
-from strongroom_login_pages.visit import Routes, Visit
+from strongroom_login_pages.visit import LoginVisit, Routes
 
 _REQUEST: Final = "/register"
 _ENTRY: Final = f"{_REQUEST}/code"
@@ -47,14 +47,13 @@ class RegistrationPages:
             ("POST", _ENTRY): self.register,
         }
 
-    def show_request(self, visit: Visit) -> Any:
+    def show_request(self, visit: LoginVisit) -> Any:
         """Ask for the name and the contact."""
         _require_open(visit)
-        notice = visit.flow.notice
-        visit.update(notice=None)
+        notice = visit.take_flash().notice
         return _request_form(visit, notice=notice)
 
-    def send(self, visit: Visit) -> Any:
+    def send(self, visit: LoginVisit) -> Any:
         """Send a code, unless an invitation proves the contact.
 
         The page after a code is the same for contacts that have an account.
@@ -79,13 +78,13 @@ class RegistrationPages:
             return _request_form(visit, request_text(response.error))
         return visit.redirect(_ENTRY)
 
-    def show_entry(self, visit: Visit) -> Any:
+    def show_entry(self, visit: LoginVisit) -> Any:
         """Ask for the code and a password."""
         if visit.flow.attempt.data_of(REGISTRATION) is None:
             return visit.redirect(_REQUEST)
         return _entry_form(visit)
 
-    def register(self, visit: Visit) -> Any:
+    def register(self, visit: LoginVisit) -> Any:
         """Create the account, and log in."""
         attempt = visit.flow.attempt
         if attempt.data_of(REGISTRATION) is None:
@@ -106,7 +105,7 @@ class RegistrationPages:
         return self._log_in(visit, attempt.username, password, invitation)
 
     def _register_invited(
-        self, visit: Visit, invitation: Mapping[str, str], name: str, terms: str | None
+        self, visit: LoginVisit, invitation: Mapping[str, str], name: str, terms: str | None
     ) -> Any:
         """Create the account of an address that the link of an invitation proves, and log in."""
         contact, password = invitation["contact"], visit.form.get("newPassword", "")
@@ -127,7 +126,7 @@ class RegistrationPages:
         return _request_form(visit, texts.get(response.error) or entry_text(response.error))
 
     def _log_in(
-        self, visit: Visit, username: str, password: str, invitation: Mapping[str, str] | None
+        self, visit: LoginVisit, username: str, password: str, invitation: Mapping[str, str] | None
     ) -> Any:
         """Log in to the new account as to any other: policies may require a second factor."""
         if invitation:
@@ -142,20 +141,20 @@ class RegistrationPages:
         )
 
 
-def _require_open(visit: Visit) -> None:
+def _require_open(visit: LoginVisit) -> None:
     invitation, options = kept_invitation(visit), visit.login_options
     is_invited = invitation is not None and registers_invited(options, invitation["kind"])
     if not is_invited and not ways_of(options).register:
         raise NotFound
 
 
-def _show_invitation(visit: Visit, invitation: Mapping[str, str]) -> Any:
+def _show_invitation(visit: LoginVisit, invitation: Mapping[str, str]) -> Any:
     """Redirect to the page of an invitation, which says that it is no longer valid."""
     visit.switch()
     return visit.redirect(path_of(invitation["secret"]))
 
 
-def _begin_again(visit: Visit, notice: str) -> Any:
+def _begin_again(visit: LoginVisit, notice: str) -> Any:
     """Redirect to the first page, with the invitation if there is one."""
     invitation = kept_invitation(visit)
     visit.switch(notice=notice)
@@ -164,7 +163,7 @@ def _begin_again(visit: Visit, notice: str) -> Any:
     return visit.redirect(_REQUEST)
 
 
-def _body(visit: Visit, invitation: Mapping[str, str] | None, password: str) -> dict[str, Any]:
+def _body(visit: LoginVisit, invitation: Mapping[str, str] | None, password: str) -> dict[str, Any]:
     """Return the registration as the REST API takes it."""
     attempt = visit.flow.attempt
     body = {
@@ -187,7 +186,7 @@ def _kind_of(contact: str) -> str:
     return "email" if "@" in unicodedata.normalize("NFKC", contact) else "mobile"
 
 
-def _request_form(visit: Visit, error: str | None = None, *, notice: str | None = None) -> Any:
+def _request_form(visit: LoginVisit, error: str | None = None, *, notice: str | None = None) -> Any:
     invitation, options = kept_invitation(visit), visit.login_options
     kinds = frozenset({invitation["kind"]}) if invitation else options.register_codes
     entered = visit.form.get("username", visit.flow.attempt.username)
@@ -207,7 +206,7 @@ def _request_form(visit: Visit, error: str | None = None, *, notice: str | None 
     )
 
 
-def _entry_form(visit: Visit, error: str | None = None) -> Any:
+def _entry_form(visit: LoginVisit, error: str | None = None) -> Any:
     return visit.page(
         "registration/code.html",
         status=400 if error else 200,

@@ -6,7 +6,7 @@ from typing import Any
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.sign_in.attempt import CONSENT
 from strongroom_login_pages.sign_in.progress import LoginProgress
-from strongroom_login_pages.visit import Routes, Visit
+from strongroom_login_pages.visit import LoginVisit, Routes
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -19,11 +19,11 @@ class TermsOfLogin:
         """Return the views by method and path."""
         return {("GET", "/terms"): self.show, ("POST", "/terms"): self.accept}
 
-    def show(self, visit: Visit) -> Any:
+    def show(self, visit: LoginVisit) -> Any:
         """Show the terms."""
         return _form(visit) if visit.flow.attempt.data_of(CONSENT) else visit.redirect("/login")
 
-    def accept(self, visit: Visit) -> Any:
+    def accept(self, visit: LoginVisit) -> Any:
         """Continue the login with the consent."""
         consent = visit.flow.attempt.data_of(CONSENT)
         if consent is None:
@@ -35,12 +35,12 @@ class TermsOfLogin:
         response = visit.rest("POST", "/authorizations", body)
         return self._progress.continue_with(visit, response, lambda: self._refused(visit, response))
 
-    def _refused(self, visit: Visit, response: RestResponse) -> Any:
+    def _refused(self, visit: LoginVisit, response: RestResponse) -> Any:
         visit.switch()
         return self._progress.begin_again(visit, response)
 
 
-def accepted_terms(visit: Visit) -> str | None:
+def accepted_terms(visit: LoginVisit) -> str | None:
     """Return the version of the terms that the form accepts, or ``None``: the box is not ticked."""
     terms = visit.login_options.terms
     # The version that the form has shown: a later one is not accepted.
@@ -48,7 +48,7 @@ def accepted_terms(visit: Visit) -> str | None:
     return terms.version if terms is not None and is_current else None
 
 
-def _form(visit: Visit, error: str | None = None) -> Any:
+def _form(visit: LoginVisit, error: str | None = None) -> Any:
     return visit.page(
         "registration/terms.html",
         status=400 if error else 200,

@@ -4,7 +4,7 @@ from typing import Any
 
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.texts import password_text, text_of
-from strongroom_login_pages.visit import Routes, Visit
+from strongroom_login_pages.visit import LoginVisit, Routes
 
 _PAGE = "/restore/<token>"
 
@@ -16,11 +16,11 @@ class RestoredContacts:
         """Return the views by method and path."""
         return {("GET", _PAGE): self.show, ("POST", _PAGE): self.restore}
 
-    def show(self, visit: Visit, token: str) -> Any:
+    def show(self, visit: LoginVisit, token: str) -> Any:
         """Show what the link does, and the form. Programs open links, too: nothing changes."""
         return _form(visit, token)
 
-    def restore(self, visit: Visit, token: str) -> Any:
+    def restore(self, visit: LoginVisit, token: str) -> Any:
         """Take the contact back and set the password. The user logs in with it."""
         body = {"token": token, "newPassword": visit.form.get("newPassword", "")}
         response = visit.rest("POST", "/users/contact-restorations", body)
@@ -32,7 +32,7 @@ class RestoredContacts:
         return _refusal(visit, response)
 
 
-def _form(visit: Visit, token: str, error: str | None = None) -> Any:
+def _form(visit: LoginVisit, token: str, error: str | None = None) -> Any:
     response = visit.rest("POST", "/users/contact-restoration-previews", {"token": token})
     if response.error is not None:
         return _refusal(visit, response)
@@ -45,7 +45,7 @@ def _form(visit: Visit, token: str, error: str | None = None) -> Any:
     )
 
 
-def _refusal(visit: Visit, response: RestResponse) -> Any:
+def _refusal(visit: LoginVisit, response: RestResponse) -> Any:
     is_taken = response.error == "error.credential-taken"
     reason = "restore-taken" if is_taken else text_of(response.error)
     return visit.page("error.html", status=response.status, reason=reason)

@@ -17,7 +17,7 @@ from strongroom_login_pages.contact_codes import (
 )
 from strongroom_login_pages.sign_in.attempt import RESET
 from strongroom_login_pages.sign_in.ways import CODE_TEXTS, ways_of
-from strongroom_login_pages.visit import Routes, Visit
+from strongroom_login_pages.visit import LoginVisit, Routes
 
 _REQUEST: Final = "/forgot"
 _ENTRY: Final = "/reset"
@@ -35,14 +35,13 @@ class ForgottenPassword:
             ("POST", _ENTRY): self.reset,
         }
 
-    def show_request(self, visit: Visit) -> Any:
+    def show_request(self, visit: LoginVisit) -> Any:
         """Ask for the contact."""
         _require_offered(visit)
-        notice = visit.flow.notice
-        visit.update(notice=None)
+        notice = visit.take_flash().notice
         return _request_form(visit, notice=notice)
 
-    def send(self, visit: Visit) -> Any:
+    def send(self, visit: LoginVisit) -> Any:
         """Send a code. The next page is the same for contacts that no user has."""
         _require_offered(visit)
         response = send_code(visit, "reset-password", RESET)
@@ -50,13 +49,13 @@ class ForgottenPassword:
             return _request_form(visit, request_text(response.error))
         return visit.redirect(_ENTRY)
 
-    def show_entry(self, visit: Visit) -> Any:
+    def show_entry(self, visit: LoginVisit) -> Any:
         """Ask for the code and the new password."""
         if visit.flow.attempt.data_of(RESET) is None:
             return visit.redirect(_REQUEST)
         return _entry_form(visit)
 
-    def reset(self, visit: Visit) -> Any:
+    def reset(self, visit: LoginVisit) -> Any:
         """Set the new password. All logins of the user end, and the user logs in with it."""
         attempt = visit.flow.attempt
         if attempt.data_of(RESET) is None:
@@ -79,12 +78,12 @@ class ForgottenPassword:
         return visit.redirect("/login")
 
 
-def _require_offered(visit: Visit) -> None:
+def _require_offered(visit: LoginVisit) -> None:
     if not ways_of(visit.login_options).reset:
         raise NotFound
 
 
-def _request_form(visit: Visit, error: str | None = None, *, notice: str | None = None) -> Any:
+def _request_form(visit: LoginVisit, error: str | None = None, *, notice: str | None = None) -> Any:
     return visit.page(
         "reset/forgot.html",
         status=400 if error else 200,
@@ -96,7 +95,7 @@ def _request_form(visit: Visit, error: str | None = None, *, notice: str | None 
     )
 
 
-def _entry_form(visit: Visit, error: str | None = None) -> Any:
+def _entry_form(visit: LoginVisit, error: str | None = None) -> Any:
     return visit.page(
         "reset/reset.html",
         status=400 if error else 200,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from strongroom_login_pages.texts import password_text
-from strongroom_login_pages.visit import Routes, Visit
+from strongroom_login_pages.visit import LoginVisit, Routes
 
 
 class PasswordLinks:
@@ -16,11 +16,11 @@ class PasswordLinks:
             ("POST", "/password-links/<token>"): self.redeem,
         }
 
-    def show(self, visit: Visit, token: str) -> Any:
+    def show(self, visit: LoginVisit, token: str) -> Any:
         """Show the form. Programs open links, too: nothing changes."""
         return visit.page("reset/password_link.html", token=token)
 
-    def redeem(self, visit: Visit, token: str) -> Any:
+    def redeem(self, visit: LoginVisit, token: str) -> Any:
         """Set the password of the link's user."""
         body = {"token": token, "newPassword": visit.form.get("newPassword", "")}
         response = visit.rest("POST", "/users/password-links", body)

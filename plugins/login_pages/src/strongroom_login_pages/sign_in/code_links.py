@@ -13,7 +13,7 @@ from strongroom_login_pages.sign_in.attempt import CODE
 from strongroom_login_pages.sign_in.code_login import authorization_by
 from strongroom_login_pages.sign_in.progress import LoginProgress
 from strongroom_login_pages.texts import text_of
-from strongroom_login_pages.visit import Routes, Visit
+from strongroom_login_pages.visit import LoginVisit, Routes
 
 _REFUSED: Final = "error.invalid-credentials"
 
@@ -28,11 +28,11 @@ class CodeLinks:
         """Return the views by method and path."""
         return {("GET", "/l/<link>"): self.show, ("POST", "/l/<link>"): self.use}
 
-    def show(self, visit: Visit, link: str) -> Any:
+    def show(self, visit: LoginVisit, link: str) -> Any:
         """Show the form to the browser that has requested the code."""
         return _form(visit, link)
 
-    def use(self, visit: Visit, link: str) -> Any:
+    def use(self, visit: LoginVisit, link: str) -> Any:
         """Log in by the secret of the link, in place of the code."""
         if not _is_of_browser(visit, link):
             return _form(visit, link)
@@ -47,13 +47,13 @@ def masked(recipient: str) -> str:
     return f"{name[:1]}•••@{domain}"
 
 
-def _is_of_browser(visit: Visit, link: str) -> bool:
+def _is_of_browser(visit: LoginVisit, link: str) -> bool:
     """Return whether the link belongs to the code that the browser has requested last."""
     sent = visit.flow.attempt.data_of(CODE)
     return sent is not None and sent["id"] == link.partition(".")[0]
 
 
-def _form(visit: Visit, link: str, error: str | None = None) -> Any:
+def _form(visit: LoginVisit, link: str, error: str | None = None) -> Any:
     return visit.page(
         "sign_in/code_link.html",
         # A form that is sent from another browser has no effect, which is an error as well.

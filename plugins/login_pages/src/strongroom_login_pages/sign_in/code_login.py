@@ -14,7 +14,7 @@ from strongroom_login_pages.captchas import REFUSED, captcha_member
 from strongroom_login_pages.sign_in.attempt import CODE, RECIPIENT
 from strongroom_login_pages.sign_in.progress import LoginProgress
 from strongroom_login_pages.texts import text_of
-from strongroom_login_pages.visit import Routes, Visit
+from strongroom_login_pages.visit import LoginVisit, Routes
 
 WAY: Final = "code"
 """The way of an attempt that begins here."""
@@ -39,15 +39,14 @@ class CodeLogin:
             ("POST", _ENTRY): self.enter,
         }
 
-    def show_request(self, visit: Visit) -> Any:
+    def show_request(self, visit: LoginVisit) -> Any:
         """Ask for the captcha without which no code is sent."""
         if visit.flow.attempt.data_of(RECIPIENT, CODE) is None:
             return visit.redirect("/login")
-        notice = visit.flow.notice
-        visit.update(notice=None)
+        notice = visit.take_flash().notice
         return _request_form(visit, notice=notice)
 
-    def send(self, visit: Visit) -> Any:
+    def send(self, visit: LoginVisit) -> Any:
         """Send a code, unless the one before was sent a moment ago."""
         if visit.flow.attempt.data_of(RECIPIENT, CODE) is None:
             return visit.redirect("/login")
@@ -59,11 +58,11 @@ class CodeLogin:
         visit.proceed(CODE, sent_code(visit, response))
         return visit.redirect(_ENTRY)
 
-    def show_entry(self, visit: Visit) -> Any:
+    def show_entry(self, visit: LoginVisit) -> Any:
         """Ask for the code."""
         return _entry_form(visit) if visit.flow.attempt.data_of(CODE) else visit.redirect("/login")
 
-    def enter(self, visit: Visit) -> Any:
+    def enter(self, visit: LoginVisit) -> Any:
         """Log in by the code."""
         sent = visit.flow.attempt.data_of(CODE)
         if sent is None:
@@ -75,7 +74,7 @@ class CodeLogin:
         response = visit.rest("POST", "/authorizations", body)
         return self._progress.continue_with(visit, response, lambda: self._refused(visit, response))
 
-    def _refused(self, visit: Visit, response: RestResponse) -> Any:
+    def _refused(self, visit: LoginVisit, response: RestResponse) -> Any:
         """Return the page that follows a code that was refused."""
         if response.error in _WRONG:
             return _entry_form(visit, "code-wrong")
@@ -86,7 +85,7 @@ class CodeLogin:
         return self._progress.begin_again(visit, response)
 
 
-def begin(visit: Visit, username: str) -> RestResponse | None:
+def begin(visit: LoginVisit, username: str) -> RestResponse | None:
     """Begin a login by a code; return the refusal of a name that no code can be sent to, or ``None``."""
     # Without a captcha, the request goes as far as the check of the name.
     response = visit.rest("POST", "/verification-codes", {"recipient": username, "purpose": "login"})
@@ -96,7 +95,7 @@ def begin(visit: Visit, username: str) -> RestResponse | None:
     return None
 
 
-def authorization_by(visit: Visit, code: str) -> dict[str, Any]:
+def authorization_by(visit: LoginVisit, code: str) -> dict[str, Any]:
     """Return the body of the login by the open code, or by the secret of the link in its message."""
     attempt = visit.flow.attempt
     return {"username": attempt.username, "verificationCode": {"id": attempt.data["id"], "code": code}}
@@ -107,25 +106,25 @@ def digits_of(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", text).split())
 
 
-def _code_request(visit: Visit) -> dict[str, Any]:
+def _code_request(visit: LoginVisit) -> dict[str, Any]:
     recipient = {"recipient": visit.flow.attempt.username, "purpose": "login", "link": True}
     return {**recipient, **captcha_member(visit)}
 
 
-def sent_code(visit: Visit, response: RestResponse) -> dict[str, Any]:
+def sent_code(visit: LoginVisit, response: RestResponse) -> dict[str, Any]:
     """Return what the browser keeps of a code that was sent."""
     retry_at = visit.now + response.json["retryAfterSeconds"] * 1000
     sent = {name: response.json[member] for name, member in (("id", "id"), ("expires_at", "expiresAt"))}
     return {**sent, "retry_at": retry_at}
 
 
-def _wait(visit: Visit) -> int:
+def _wait(visit: LoginVisit) -> int:
     """Return the seconds until another code can be sent."""
     sent = visit.flow.attempt.data_of(CODE)
     return max(0, ceil((sent["retry_at"] - visit.now) / 1000)) if sent else 0
 
 
-def _request_form(visit: Visit, error: str | None = None, *, notice: str | None = None) -> Any:
+def _request_form(visit: LoginVisit, error: str | None = None, *, notice: str | None = None) -> Any:
     return visit.page(
         "sign_in/code_request.html",
         status=400 if error else 200,
@@ -138,7 +137,7 @@ def _request_form(visit: Visit, error: str | None = None, *, notice: str | None 
     )
 
 
-def _entry_form(visit: Visit, error: str | None = None) -> Any:
+def _entry_form(visit: LoginVisit, error: str | None = None) -> Any:
     return visit.page(
         "sign_in/code_entry.html",
         status=400 if error else 200,

@@ -14,7 +14,7 @@ from strongroom_login_pages.sign_in.progress import LoginProgress
 from strongroom_login_pages.sign_in.second_factor import answer_of, answered
 from strongroom_login_pages.sign_in.ways import PASSWORD, last_way, way_of, ways_of
 from strongroom_login_pages.texts import password_text, text_of
-from strongroom_login_pages.visit import Routes, Visit
+from strongroom_login_pages.visit import LoginVisit, Routes
 
 _CHANGE: Final = "error.password-change-required"
 _NAMES: Final = ("name", "email", "mobile", "username")
@@ -49,7 +49,7 @@ class Login:
             ("POST", "/another-way"): self.take_another_way,
         }
 
-    def show(self, visit: Visit) -> Any:
+    def show(self, visit: LoginVisit) -> Any:
         """Show the form. A front end passes ``returnUrl``, ``state`` and ``codeChallenge``."""
         if "returnUrl" in visit.request.args:
             return_to = self._front_ends.request_of(visit.request.args)
@@ -58,16 +58,15 @@ class Login:
             visit.update(return_to=return_to, resume=None)
         elif is_local_path(resume := visit.request.args.get("resume", "")):
             visit.update(return_to=None, resume=resume)
-        notice, problem = visit.flow.notice, visit.flow.problem
-        visit.update(notice=None, problem=None)
-        return self._form(visit, notice=notice, problem=problem)
+        flash = visit.take_flash()
+        return self._form(visit, notice=flash.notice, problem=flash.problem)
 
-    def show_expired(self, visit: Visit) -> Any:
+    def show_expired(self, visit: LoginVisit) -> Any:
         """Show a fresh form in place of one that is no longer valid, with the name that was entered."""
         # Another form of the browser has logged in, such as that of another tab.
         return visit.redirect("/login") if visit.token else self._form(visit, "form-expired")
 
-    def log_in(self, visit: Visit) -> Any:
+    def log_in(self, visit: LoginVisit) -> Any:
         """Log in by a factor such as a passkey, or by a password, or begin the login by a code."""
         username = visit.form.get("username", "")
         if (view := answered(visit)) is not None:
@@ -77,26 +76,26 @@ class Login:
             return self._begin_code(visit, username)
         return self._send(visit, PASSWORD, username, _password_login(visit))
 
-    def take_another_way(self, visit: Visit) -> Any:
+    def take_another_way(self, visit: LoginVisit) -> Any:
         """Leave the login where it is, and show all ways again."""
         visit.switch(notice=None, problem=None)
         return visit.redirect("/login")
 
-    def finish(self, visit: Visit, response: RestResponse, resume: str | None, way: str) -> Any:
+    def finish(self, visit: LoginVisit, response: RestResponse, resume: str | None, way: str) -> Any:
         """Go on after a login by another way, which a page of another plugin has begun."""
         if resume:
             visit.update(return_to=None, resume=resume)
         visit.update(attempt=visit.flow.attempt.taking(way))
         return self._progress.continue_with(visit, response)
 
-    def _send(self, visit: Visit, way: str, username: str, body: dict[str, Any]) -> Any:
+    def _send(self, visit: LoginVisit, way: str, username: str, body: dict[str, Any]) -> Any:
         visit.update(attempt=visit.flow.attempt.taking(way, username))
         response = visit.rest("POST", "/authorizations", body)
         return self._progress.continue_with(
             visit, response, lambda: self._ask_again(visit, response.error)
         )
 
-    def _begin_code(self, visit: Visit, username: str) -> Any:
+    def _begin_code(self, visit: LoginVisit, username: str) -> Any:
         visit.update(attempt=visit.flow.attempt.taking(code_login.WAY, username))
         refusal = code_login.begin(visit, username)
         if refusal is None:
@@ -104,7 +103,7 @@ class Login:
         is_no_contact = refusal.error in ("error.validation-failed", "error.not-implemented")
         return self._form(visit, "recipient-invalid" if is_no_contact else text_of(refusal.error))
 
-    def _ask_again(self, visit: Visit, error: str | None) -> Any:
+    def _ask_again(self, visit: LoginVisit, error: str | None) -> Any:
         """Return the form that follows a refused password: for a new one, or for the login."""
         is_refused = "newPassword" in visit.form and error in _NEW_REFUSED
         if error == _CHANGE or is_refused:
@@ -114,7 +113,7 @@ class Login:
         reason = "captcha-by-browser" if is_automatic else text_of(error)
         return self._form(visit, reason, captcha=captcha)
 
-    def _form(self, visit: Visit, error: str | None = None, **values: Any) -> Any:
+    def _form(self, visit: LoginVisit, error: str | None = None, **values: Any) -> Any:
         shown = {"notice": None, "problem": None, "captcha": None, **values}
         ways, last, user = ways_of(visit.login_options), last_way(visit), _user(visit)
         return visit.page(
@@ -132,7 +131,7 @@ class Login:
             **shown,
         )
 
-    def _shown_links(self, visit: Visit, last: str | None, *, has_form: bool) -> dict[str, Any]:
+    def _shown_links(self, visit: LoginVisit, last: str | None, *, has_form: bool) -> dict[str, Any]:
         links = self._links.ordered(visit.login_links())
         usable = [link for link in links if link.is_usable]
         user_agent = visit.request.user_agent.string
@@ -143,12 +142,12 @@ class Login:
         }
 
 
-def _password_login(visit: Visit) -> dict[str, Any]:
+def _password_login(visit: LoginVisit) -> dict[str, Any]:
     names = ("username", "password", *(["newPassword"] if "newPassword" in visit.form else []))
     return {name: visit.form.get(name, "") for name in names} | captcha_member(visit)
 
 
-def _new_password_form(visit: Visit, error: str | None) -> Any:
+def _new_password_form(visit: LoginVisit, error: str | None) -> Any:
     # The form asks for the former password again, so that no page and no cookie contains it.
     return visit.page(
         "sign_in/new_password.html",
@@ -158,7 +157,7 @@ def _new_password_form(visit: Visit, error: str | None) -> Any:
     )
 
 
-def _first_factors(visit: Visit, last: str | None, *, is_autofilled: bool) -> list[PagePart]:
+def _first_factors(visit: LoginVisit, last: str | None, *, is_autofilled: bool) -> list[PagePart]:
     """Return the forms of the factors that a login can begin with."""
     if not visit.login_options.is_passwordless:
         return []
@@ -172,7 +171,7 @@ def _first_factors(visit: Visit, last: str | None, *, is_autofilled: bool) -> li
     return [part for part in parts if part is not None]
 
 
-def _user(visit: Visit) -> str | None:
+def _user(visit: LoginVisit) -> str | None:
     """Return the name of the user who is logged in, who may continue without another login."""
     # A front end needs a login of its own.
     if visit.token is None or visit.flow.return_to is not None:

@@ -11,7 +11,7 @@ from strongroom_login_pages.front_ends.returns import FrontEnds
 from strongroom_login_pages.sign_in.attempt import CHALLENGE, CONSENT, ENROLMENT
 from strongroom_login_pages.sign_in.ways import remember_way
 from strongroom_login_pages.texts import known_text
-from strongroom_login_pages.visit import Visit
+from strongroom_login_pages.visit import LoginVisit
 
 TERMS_MISSING: Final = "error.terms-not-accepted"
 """The error of a registration, and of a login that registers, without the consent."""
@@ -28,7 +28,7 @@ class LoginProgress:
     _front_ends: FrontEnds
 
     def continue_with(
-        self, visit: Visit, response: RestResponse, ask_again: Callable[[], Any] | None = None
+        self, visit: LoginVisit, response: RestResponse, ask_again: Callable[[], Any] | None = None
     ) -> Any:
         """Go to the page that follows the response to a login.
 
@@ -49,7 +49,7 @@ class LoginProgress:
             return visit.redirect("/terms")
         return ask_again() if ask_again else self.begin_again(visit, response)
 
-    def begin_again(self, visit: Visit, response: RestResponse) -> Any:
+    def begin_again(self, visit: LoginVisit, response: RestResponse) -> Any:
         """Go to the login page, which shows the error: the code of this request is used."""
         if (notice := known_text(response.error)) is not None:
             visit.update(notice=notice)
@@ -58,7 +58,7 @@ class LoginProgress:
             visit.update(problem=response.json["error"]["message"])
         return visit.redirect("/login")
 
-    def _finish(self, visit: Visit, tokens: dict[str, Any]) -> Any:
+    def _finish(self, visit: LoginVisit, tokens: dict[str, Any]) -> Any:
         """Return the login to the front end, or keep it in the session for the account pages."""
         return_to, resume, way = visit.flow.return_to, visit.flow.resume, visit.flow.attempt.way
         if return_to is None:

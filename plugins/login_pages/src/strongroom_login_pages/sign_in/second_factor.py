@@ -7,7 +7,7 @@ from typing import Any
 from strongroom.plugin_api.forms import FactorView, PagePart
 from strongroom_login_pages.sign_in.progress import LoginProgress
 from strongroom_login_pages.texts import code_text
-from strongroom_login_pages.visit import FormMalformed, Routes, Visit
+from strongroom_login_pages.visit import FormMalformed, LoginVisit, Routes
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -24,11 +24,11 @@ class SecondFactor:
             ("GET", "/enrolment"): self.show_enrolment,
         }
 
-    def show(self, visit: Visit) -> Any:
+    def show(self, visit: LoginVisit) -> Any:
         """Ask for the second factor."""
         return _form(visit) if visit.flow.challenge else visit.redirect("/login")
 
-    def meet(self, visit: Visit) -> Any:
+    def meet(self, visit: LoginVisit) -> Any:
         """Finish the login with the answer of a factor."""
         challenge = visit.flow.challenge
         if challenge is None:
@@ -42,17 +42,16 @@ class SecondFactor:
             return visit.redirect("/login")
         return self._progress.continue_with(visit, response, lambda: _form(visit, response.error))
 
-    def show_enrolment(self, visit: Visit) -> Any:
+    def show_enrolment(self, visit: LoginVisit) -> Any:
         """Offer the second factors; the user must enrol one of them before logging in."""
         if visit.flow.enrolment is None:
             return visit.redirect("/login")
-        notice, kinds = visit.flow.notice, visit.flow.enrolment["kinds"]
-        visit.update(notice=None)
+        notice, kinds = visit.take_flash().notice, visit.flow.enrolment["kinds"]
         views = [view for view in visit.factor_views() if view.kind in kinds]
         return visit.page("sign_in/enrolment.html", notice=notice, views=views)
 
 
-def answer_of(visit: Visit) -> dict[str, Any]:
+def answer_of(visit: LoginVisit) -> dict[str, Any]:
     """Return the answer of a factor under its name: a typed code, or what a script has filled in.
 
     Raises:
@@ -64,13 +63,13 @@ def answer_of(visit: Visit) -> dict[str, Any]:
     return {view.field: visit.factor_answer(view)}
 
 
-def answered(visit: Visit) -> FactorView | None:
+def answered(visit: LoginVisit) -> FactorView | None:
     """Return the factor that the form has an answer of, if any."""
     return next((view for view in visit.factor_views() if view.field in visit.form), None)
 
 
 def challenge_forms(
-    visit: Visit, methods: Collection[str], shown: Mapping[str, Any]
+    visit: LoginVisit, methods: Collection[str], shown: Mapping[str, Any]
 ) -> list[tuple[FactorView, PagePart]]:
     """Return the forms of the factors that meet a challenge.
 
@@ -83,7 +82,7 @@ def challenge_forms(
     return [(view, part) for view, part in parts if part is not None]
 
 
-def _form(visit: Visit, error: str | None = None) -> Any:
+def _form(visit: LoginVisit, error: str | None = None) -> Any:
     challenge = visit.flow.challenge or {"methods": []}
     tried = answered(visit) if error else None
     return visit.page(

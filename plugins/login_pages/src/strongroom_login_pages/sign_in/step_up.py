@@ -6,7 +6,7 @@ from strongroom.plugin_api.browser import is_local_path
 from strongroom_login_pages.sign_in.progress import shown_by
 from strongroom_login_pages.sign_in.second_factor import answer_of, answered, challenge_forms
 from strongroom_login_pages.texts import code_text
-from strongroom_login_pages.visit import Routes, Visit, logged_in
+from strongroom_login_pages.visit import LoginVisit, Routes, logged_in
 
 STALE: Final = ("error.step-up-required", "error.fresh-proof-required")
 """The errors that a step-up answers."""
@@ -22,14 +22,14 @@ class StepUp:
         return {("GET", "/step-up"): self.show, ("POST", "/step-up"): self.step_up}
 
     @logged_in
-    def show(self, visit: Visit) -> Any:
+    def show(self, visit: LoginVisit) -> Any:
         """Ask for a fresh proof: the second factor, or the password of a user without one."""
         resume = visit.request.args.get("resume", "")
         visit.update(resume=resume if is_local_path(resume) else None)
         return _form(visit)
 
     @logged_in
-    def step_up(self, visit: Visit) -> Any:
+    def step_up(self, visit: LoginVisit) -> Any:
         """Renew the proof of the login."""
         form = visit.form
         if "challenge" in form:
@@ -47,7 +47,7 @@ class StepUp:
         return visit.redirect(visit.flow.page_after_step_up)
 
 
-def _form(visit: Visit, error: str | None = None) -> Any:
+def _form(visit: LoginVisit, error: str | None = None) -> Any:
     challenge = visit.rest("POST", _STEP_UP, {}).json.get("challenge")
     user = visit.rest("GET", "/users/me").json
     tried = answered(visit) if error else None

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from strongroom.plugin_api.forms import FactorView
 from strongroom.plugin_api.login import LoginOptions
-from strongroom_login_pages.visit import Visit
+from strongroom_login_pages.visit import LoginVisit
 
 COOKIE: Final = "strongroom-last-login"
 """The cookie with the name of the last way, and with nothing else."""
@@ -78,13 +78,13 @@ def way_of(view: FactorView) -> str:
     return view.kind.replace("-", "_")
 
 
-def last_way(visit: Visit) -> str | None:
+def last_way(visit: LoginVisit) -> str | None:
     """Return the way that the browser took last, if it is known."""
     name = visit.request.cookies.get(COOKIE, "")
     return name if _NAME.fullmatch(name) else None
 
 
-def remember_way(visit: Visit, response: Any, way: str | None) -> Any:
+def remember_way(visit: LoginVisit, response: Any, way: str | None) -> Any:
     """Return a response that makes the browser remember a way."""
     if way is not None and _NAME.fullmatch(way):
         response.set_cookie(
