@@ -43,7 +43,23 @@ ROWS: Final = (
         "web/pages/form_secrets.py::_field",
         "request.max_content_length = BODY_BYTES",
         "",
-        "rest/test_browser_sessions.py::TestForms::test_no_more_than_a_form_is_read_before_the_secret",
+        "console/rest/test_bodies.py::test_no_route_reads_a_large_form_before_its_secret",
+    ),
+    core(
+        "pages-kit-csrf",
+        "Each change of a page needs the secret of its session.",
+        "plugin_api/visits.py::PageApplication._begin",
+        "self._host.browser.require_csrf()",
+        "pass",
+        "rest/test_page_forms.py::test_a_forged_form_is_refused_and_changes_nothing",
+    ),
+    core(
+        "pages-kit-session",
+        "A page opens with a session only, unless it is public.",
+        "plugin_api/visits.py::PageApplication._begin",
+        "_ = visit.session",
+        "pass",
+        "console/rest/test_all_routes.py::test_without_a_session_each_route_leads_to_the_login",
     ),
     core(
         "pages-local-path",
@@ -123,7 +139,7 @@ ROWS: Final = (
     login_pages(
         "pages-expired-form",
         "A form of another site gets no form of the login.",
-        "application.py::LoginPagesApplication._refused_form",
+        "application.py::LoginPagesApplication._show_error",
         "is_ours and",
         "",
         "login_pages/rest/test_sign_in_pages.py::TestExpiredForms"
