@@ -77,6 +77,24 @@ def test_a_writer_left_by_an_exception_stores_nothing(filesystem: StrongroomS3FS
     assert filesystem.readbytes("kept") == b"before"
 
 
+def test_reading_only_for_update_stores_nothing(
+    filesystem: StrongroomS3FS, requests_sent: Counter[str]
+) -> None:
+    filesystem.writebytes("kept", b"content")
+    requests_sent.clear()
+    with filesystem.openbin("kept", "r+") as file:
+        assert file.read() == b"content"
+    assert "PutObject" not in requests_sent
+
+
+def test_appending_goes_to_the_end_wherever_the_file_stands(filesystem: StrongroomS3FS) -> None:
+    filesystem.writebytes("kept", b"begin")
+    with filesystem.openbin("kept", "a") as file:
+        file.seek(0)
+        file.write(b"-end")
+    assert filesystem.readbytes("kept") == b"begin-end"
+
+
 @pytest.mark.parametrize("mode", ["w", "wb", "a", "r+b"])
 def test_a_writer_forgotten_unclosed_stores_nothing(filesystem: StrongroomS3FS, mode: str) -> None:
     filesystem.writebytes("kept", b"before")

@@ -39,6 +39,22 @@ ROWS: Final = (
         "::test_nothing_is_written_to_or_removed_from_a_store_of_another_database",
     ),
     core(
+        "object-files-discard",
+        "An object that is not written completely does not become visible.",
+        "plugin_api/object_files.py::DiscardableFile.__exit__",
+        "if error is not None:",
+        "if False:",
+        "storage_s3/test_filesystem.py::test_a_writer_left_by_an_exception_stores_nothing",
+    ),
+    core(
+        "object-files-append",
+        "A file that is opened for appending is not overwritten.",
+        "plugin_api/object_files.py::EditedFile.write",
+        "if self._append:",
+        "if False:",
+        "storage_s3/test_filesystem.py::test_appending_goes_to_the_end_wherever_the_file_stands",
+    ),
+    core(
         "keys-short",
         "An HMAC key that is too short does not sign.",
         "identity/sessions/signing_keys.py::_check",
