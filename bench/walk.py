@@ -1,4 +1,4 @@
-"""Counts the calls of a warm login, upload and look-up in this process, and their processor time.
+"""Counts the calls of warm requests in this process, and their processor time.
 
 Usage: ``python -m bench.walk [--rounds N] [--against CHECKOUT]``. With another checkout, both serve the
 same requests alternately, because only ratios are stable on a shared machine.
@@ -33,6 +33,9 @@ MEMORY: Final = Path("/dev/shm")  # noqa: S108  a folder of its own is made ther
 EMAIL: Final = "walker@example.com"
 PASSWORD: Final = "Correct1Horse"  # noqa: S105  of a user who lives as long as the walk
 CONTENT: Final = bytes(range(256)) * 4
+LARGE: Final = CONTENT * 70
+PAGE: Final = 50
+"""Nodes of a list."""
 BATCH: Final = 20
 """Requests of a measurement."""
 
@@ -81,11 +84,16 @@ class Walker:
         self._files = f"/api/v1/tenants/{tenant['id']}/files"
         self._numbers = count()
         self._node = json.loads(self._send(self.raw())[2])["id"]
+        self._large = json.loads(self._send(self.raw(LARGE))[2])["id"]
+        for _ in range(PAGE):
+            self._send(self.raw())
         self.requests: dict[str, Request] = {
             "login": self.login,
             "upload raw": self.raw,
             "upload form": self.form,
             "details": self.details,
+            "list": self.list,
+            "download": self.download,
         }
 
     def close(self) -> None:
@@ -98,12 +106,12 @@ class Walker:
             "/authorizations", method="POST", json={"username": EMAIL, "password": PASSWORD}
         )
 
-    def raw(self) -> EnvironBuilder:
+    def raw(self, content: bytes = CONTENT) -> EnvironBuilder:
         """Return an upload whose body is the file."""
         disposition = f'attachment; filename="{next(self._numbers)}.bin"'
         headers: Any = {**self._headers, "Content-Disposition": disposition}
         headers["Content-Type"] = "application/octet-stream"
-        return EnvironBuilder(self._files, method="POST", headers=headers, data=CONTENT)
+        return EnvironBuilder(self._files, method="POST", headers=headers, data=content)
 
     def form(self) -> EnvironBuilder:
         """Return an upload of a form."""
@@ -113,6 +121,16 @@ class Walker:
     def details(self) -> EnvironBuilder:
         """Return a look-up of a file."""
         return EnvironBuilder(f"{self._files}/{self._node}", headers=self._headers)
+
+    def list(self) -> EnvironBuilder:
+        """Return a list of a page of files."""
+        return EnvironBuilder(
+            f"{self._files.removesuffix('files')}owners/me/files?pageSize={PAGE}", headers=self._headers
+        )
+
+    def download(self) -> EnvironBuilder:
+        """Return a download of a file of 70 KiB."""
+        return EnvironBuilder(f"{self._files}/{self._large}/download", headers=self._headers)
 
     def spend(self, name: str) -> float:
         """Return the processor seconds of a request, as the least of a batch."""
@@ -222,7 +240,7 @@ class Checkout:
         return json.loads(source.readline() if source else "null")
 
 
-NAMES: Final = ("login", "upload raw", "upload form", "details")
+NAMES: Final = ("login", "upload raw", "upload form", "details", "list", "download")
 
 
 def main() -> None:

@@ -5,10 +5,10 @@ Conditions are evaluated in the order of section 13.2.2.
 
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from flask import request
 from werkzeug.datastructures import ETags
@@ -51,13 +51,18 @@ class Validators(NamedTuple):
         return f'"{self.tag}"'
 
 
+def has_conditions(environ: Mapping[str, Any]) -> bool:
+    """Return whether a request has a header with a precondition."""
+    return not environ.keys().isdisjoint(_CONDITIONS)
+
+
 def is_unchanged(current: Validators) -> bool:
     """Return whether the client already has the current version, so that the response is 304.
 
     Raises:
         PreconditionFailed: a precondition of the request is false.
     """
-    if current_environ().keys().isdisjoint(_CONDITIONS):
+    if not has_conditions(current_environ()):
         return False
     if header("If-Match") is not None:
         tags = (current.tag, *current.others)

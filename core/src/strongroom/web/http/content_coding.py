@@ -10,7 +10,6 @@ import gzip
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from http import HTTPStatus
 from typing import Any, Final
 
 from marshmallow import Schema, fields
@@ -68,12 +67,10 @@ def code_response(response: Response, environ: dict[str, Any]) -> None:
     A response with an entity tag stays as it is, because its tag names the plain content (section
     8.8.3.3), and so does one that is streamed.
     """
-    if response.status_code != HTTPStatus.OK or response.mimetype != "application/json":
+    content = response.plain_json(_CODED_ALREADY)
+    if content is None:
         return
-    if not response.is_sequence or not _CODED_ALREADY.isdisjoint(response.headers.keys()):
-        return
-    response.headers.add(*VARY)
-    content = response.get_data()
+    response.append_header(VARY)
     if is_coded(environ, len(content)):
         coded = gzip.compress(content, _LEVEL, mtime=0)
         response.replace_content(coded, [("Content-Encoding", GZIP)])

@@ -223,7 +223,9 @@ def parse_query(schema: type[Schema], unknown: Unknown = RAISE) -> Any:
         ValidationFailed: they do not match the schema, or one is unknown and not to be excluded.
         MalformedRequest: there are too many.
     """
-    query = current_environ().get("QUERY_STRING", "")
+    query = current_environ().get("QUERY_STRING")
+    if not query:
+        return dict(_loaded_query(schema, "", unknown))
     _require_few_parameters(query.count("&"))
     if len(query) > _REMEMBERED_QUERY:
         return _load(schema, _checked(_arguments(), schema), unknown)

@@ -15,7 +15,7 @@ from marshmallow import Schema
 
 from strongroom.foundation.errors import PreconditionFailed
 from strongroom.web.http.access import SAFE_METHODS
-from strongroom.web.http.conditions import Validators, is_unchanged
+from strongroom.web.http.conditions import Validators, has_conditions, is_unchanged
 from strongroom.web.http.request import current_environ, header
 from strongroom.web.http.response import HeaderItems, Response, json_response, not_modified
 
@@ -43,9 +43,13 @@ class JsonRepresentation(NamedTuple):
             PreconditionFailed: If-Match of a read is false.
         """
         digest = blake2b(self.text.encode(), digest_size=_DIGEST_BYTES).hexdigest()
-        current = Validators(f"{self.revision}-{digest}", None, (str(self.revision), *self.tags))
-        items = (*dict(headers).items(), ("ETag", current.etag))
-        if current_environ()["REQUEST_METHOD"] in SAFE_METHODS and is_unchanged(current):
+        tag = f"{self.revision}-{digest}"
+        items = (*(dict(headers).items() if headers else ()), ("ETag", f'"{tag}"'))
+        environ = current_environ()
+        # Hot: most reads have no condition, see ADR 0076.
+        if not has_conditions(environ) or environ["REQUEST_METHOD"] not in SAFE_METHODS:
+            return json_response(self.text, status, items)
+        if is_unchanged(Validators(tag, None, (str(self.revision), *self.tags))):
             return not_modified(items)
         return json_response(self.text, status, items)
 

@@ -133,17 +133,9 @@ class OperationContext(RequestContext):
             request.close()
 
     @cached_property
-    def client_address(self) -> str:
-        """The address of the client."""
-        environ = self.environ
-        return get_service(TrustedProxies).client_address(
-            environ.get("REMOTE_ADDR") or "", environ.get("HTTP_X_FORWARDED_FOR") or ""
-        )
-
-    @cached_property
     def client(self) -> Client:
         """The client of the request."""
-        return _client_of(self.environ, self.client_address)
+        return _client_of(self.environ)
 
 
 def mounted_environ() -> dict[str, Any]:
@@ -216,23 +208,24 @@ def client() -> Client:
     context = _current_context()
     if isinstance(context, OperationContext):
         return context.client
-    environ = context.request.environ
-    address = get_service(TrustedProxies).client_address(
-        environ.get("REMOTE_ADDR") or "", environ.get("HTTP_X_FORWARDED_FOR") or ""
-    )
-    return _client_of(environ, address)
+    return _client_of(context.request.environ)
 
 
 def client_address() -> str:
     """Return the address of the client. No other code may read it from the request."""
-    context = _cv_request.get()
     # Hot: most requests need no more of their client, see ADR 0076.
-    return context.client_address if isinstance(context, OperationContext) else client().address
+    return _address_of(current_environ())
 
 
-def _client_of(environ: dict[str, Any], address: str) -> Client:
+def _address_of(environ: dict[str, Any]) -> str:
+    return get_service(TrustedProxies).client_address(
+        environ.get("REMOTE_ADDR") or "", environ.get("HTTP_X_FORWARDED_FOR") or ""
+    )
+
+
+def _client_of(environ: dict[str, Any]) -> Client:
     return Client(
-        address=address,
+        address=_address_of(environ),
         # Truncated, because both are stored in rows.
         user_agent=(_header_of(environ, "User-Agent") or "")[:512],
         device_id=(_header_of(environ, "X-Device-Id") or "")[:128] or None,

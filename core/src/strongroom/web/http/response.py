@@ -89,6 +89,23 @@ class Response(flask.Response):
             if default[0] not in present:
                 items.append(default)
 
+    def plain_json(self, excluded: frozenset[str]) -> bytes | None:
+        """Return the complete content of a response with the status 200 and JSON.
+
+        Args:
+            excluded: with one of these headers, the result is ``None``.
+        """
+        if self._status_code != HTTPStatus.OK or type(self.response) is not list:
+            return None
+        # Hot: without the property `headers` (ADR 0076).
+        headers = dict(self._items)
+        is_json = headers.get("Content-Type", "").startswith(JSON_TYPE[1])
+        return b"".join(self.response) if is_json and excluded.isdisjoint(headers) else None
+
+    def append_header(self, header: tuple[str, str]) -> None:
+        """Add a header next to others of the same name."""
+        self._items.append(header)
+
     def replace_content(self, content: bytes, headers: Iterable[tuple[str, str]]) -> None:
         """Replace complete content, and add headers in place of former ones of the same names."""
         self.add_headers([*headers, ("Content-Length", str(len(content)))])

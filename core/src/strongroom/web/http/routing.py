@@ -232,6 +232,9 @@ class Operation:
             raise
 
     def _response(self, result: Any, parameters: Mapping[str, Any]) -> flask.Response:
+        if type(result) is JsonRepresentation and self._status != HTTPStatus.CREATED:
+            # Hot: each read of a node, see ADR 0076.
+            return result.response(self._status, ())
         if isinstance(result, flask.Response):
             return result
         if isinstance(result, werkzeug.Response):
