@@ -386,8 +386,9 @@ def is_unstorable(text: str) -> bool:
 
 def _check_values(content: bytes) -> bytes:
     """Return the content, without the text of its strings if that had to be removed."""
-    # Counted with the brackets in strings first, which takes a hundredth of the time.
-    if _values(content) <= MAX_VALUES:
+    # A value has a character at least. Counted with the brackets in strings first, which takes a
+    # hundredth of the time.
+    if len(content) <= MAX_VALUES or _values(content) <= MAX_VALUES:
         return content
     # A value has at most two strings, one of them its name. There may be more strings than this count
     # has, because some quotes after a backslash end a string.

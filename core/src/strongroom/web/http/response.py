@@ -211,19 +211,15 @@ def _dict(field: Any) -> Convert:
     }
 
 
-def _text(value: Any) -> str:
-    return value if type(value) is str else str(value)
-
-
 def _unchanged(value: Any) -> Any:
     return value
 
 
 _CONVERTERS: Final[Mapping[type[Any], Callable[[Any], Convert]]] = {
     Timestamp: lambda _: iso_format,
-    fields.String: lambda _: _text,
-    fields.Url: lambda _: _text,
-    fields.Email: lambda _: _text,
+    fields.String: lambda _: str,
+    fields.Url: lambda _: str,
+    fields.Email: lambda _: str,
     fields.Integer: lambda _: _unchanged,
     fields.Float: lambda _: _unchanged,
     fields.Boolean: lambda _: _unchanged,
