@@ -214,3 +214,25 @@ def test_a_trace_shows_no_secret_of_the_configuration(
     assert result.exit_code == 0
     assert "register_captcha_providers" in result.stderr
     assert "hush" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("hook", "returned", "fault"),
+    [
+        ("register_jobs", "[1]", "returned 1 from register_jobs; expected a Job"),
+        ("register_prune_steps", "[int]", "expected a PruneStep"),
+        ("register_file_erasers", "['x']", "expected a function"),
+        ("register_metrics", "[1]", "expected a Metric"),
+    ],
+)
+def test_the_check_names_what_a_server_would_refuse(
+    tmp_path: Path, hook: str, returned: str, fault: str
+) -> None:
+    path = tmp_path / "acme.py"
+    path.write_text(
+        "from strongroom.plugin_api import hookimpl\n"
+        'API_VERSION = "1.2"\n'
+        f"@hookimpl\ndef {hook}(host):\n    return {returned}\n"
+    )
+    checked = plugins("check", str(path))
+    assert (checked.exit_code, fault in checked.stderr) == (1, True), checked.output

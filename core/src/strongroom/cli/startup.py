@@ -74,7 +74,8 @@ def require_offline(configuration: Configuration) -> None:
         ConfigurationError: a check failed.
     """
     from strongroom.activity.notifications.services import message_texts
-    from strongroom.assembly.plugin_host.hosts import offline_hosts, registration_fault
+    from strongroom.assembly.plugin_host.hosts import offline_hosts
+    from strongroom.assembly.plugin_host.part import registration_fault
     from strongroom.cli.plugin_commands import commands_of
     from strongroom.ops.production import refuse_unsafe
 

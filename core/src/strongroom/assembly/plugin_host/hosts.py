@@ -15,8 +15,7 @@ from strongroom.clock import Clock, SystemClock
 from strongroom.foundation.config import Settings
 from strongroom.foundation.plugins.hook_calls import is_code_of
 from strongroom.foundation.plugins.manager import PluginManager
-from strongroom.foundation.plugins.plugin import Plugin, PluginError
-from strongroom.foundation.plugins.plugin_validation import hooks_with_host
+from strongroom.foundation.plugins.plugin import Plugin
 from strongroom.plugin_api import Extension, NoOptions
 from strongroom.plugin_api.host import ExtensionT
 from strongroom.plugin_api.pages import LoginPages
@@ -170,13 +169,3 @@ def offline_hosts(settings: Settings, plugins: PluginManager, options: Mapping[s
 
 def _refuse_services() -> NoReturn:
     raise RuntimeError("a hook may keep its host, but must not use the server's data")
-
-
-def registration_fault(hosts: PluginHosts, plugin: Plugin) -> str | None:
-    """Return the reason why a plugin cannot register what it builds for its host, or ``None``."""
-    try:
-        for hook in hooks_with_host():
-            hosts.call_one(plugin, hook)
-    except PluginError as error:
-        return str(error)
-    return None

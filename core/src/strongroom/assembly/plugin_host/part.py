@@ -12,8 +12,10 @@ from strongroom.activity.events.declarations import audited_event
 from strongroom.activity.events.delivery import SubscriberSink
 from strongroom.assembly.plugin_host.hosts import PluginHosts
 from strongroom.assembly.plugin_host.state import HostTransaction
+from strongroom.assembly.registry import Registry
 from strongroom.foundation.plugins.hook_calls import failure, named_if_stuck
 from strongroom.foundation.plugins.plugin import Plugin, PluginError
+from strongroom.foundation.plugins.plugin_validation import hooks_with_host
 from strongroom.plugin_api.erasers import TenantEraser
 from strongroom.plugin_api.events import EventSink, EventSubscriber
 from strongroom.plugin_api.exports import UserExport
@@ -122,6 +124,19 @@ class PluginPart(Part):
 def plugin_parts(hosts: PluginHosts) -> list[PluginPart]:
     """Return the parts of all plugins."""
     return [PluginPart(plugin, hosts) for plugin in hosts.plugins.plugins]
+
+
+def registration_fault(hosts: PluginHosts, plugin: Plugin) -> str | None:
+    """Return the reason why a server would refuse what a plugin registers, or ``None``."""
+    registry = Registry((), [PluginPart(plugin, hosts)])
+    try:
+        for hook in hooks_with_host():
+            hosts.call_one(plugin, hook)
+        registry.require_valid()
+        registry.metrics()
+    except PluginError as error:
+        return str(error)
+    return None
 
 
 def _within(function: Callable[[Transaction, T], None]) -> Callable[[Connection, T], None]:

@@ -109,14 +109,14 @@ def _hosts(manager: PluginManager, options: Mapping[str, Any]) -> "PluginHosts":
 
 def fault_of_hooks(manager: PluginManager, options: Mapping[str, Any], plugin: Plugin) -> str | None:
     """Return the reason why a plugin cannot register what it builds for its host, or ``None``."""
-    from strongroom.assembly.plugin_host.hosts import registration_fault
+    from strongroom.assembly.plugin_host.part import registration_fault
 
     return registration_fault(_hosts(manager, options), plugin)
 
 
 def _line(manager: PluginManager, plugin: Plugin, hosts: "PluginHosts | None" = None) -> str:
     if hosts is not None:
-        from strongroom.assembly.plugin_host.hosts import registration_fault
+        from strongroom.assembly.plugin_host.part import registration_fault
 
         if fault := registration_fault(hosts, plugin):
             return _broken_line(plugin.name, plugin.version, fault)
