@@ -231,7 +231,7 @@ def test_the_check_names_what_a_server_would_refuse(
     path = tmp_path / "acme.py"
     path.write_text(
         "from strongroom.plugin_api import hookimpl\n"
-        'API_VERSION = "1.2"\n'
+        'API_VERSION = "2.0"\n'
         f"@hookimpl\ndef {hook}(host):\n    return {returned}\n"
     )
     checked = plugins("check", str(path))
