@@ -23,7 +23,7 @@ from strongroom.content.files.service import FileService
 from strongroom.content.files.trash import service as trash_service
 from strongroom.content.files.trash.service import RestoreRequest, TrashService
 from strongroom.content.files.versions.service import VersionService
-from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.models import node_versions, nodes
 from strongroom.content.storage.fsck import StorageCheck
 from strongroom.content.tenants.service import TenantService

@@ -14,7 +14,7 @@ from tests.support.campaign import campaign_size
 
 from strongroom.content.files.service import FileService
 from strongroom.content.nodes import child_counts
-from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.node_filters import SORTS
 from strongroom.foundation.caller import Identity
 

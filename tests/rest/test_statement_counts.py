@@ -14,7 +14,7 @@ from strongroom.content.files.grants import AccessExplainer, GrantService
 from strongroom.content.files.listing import FileListing
 from strongroom.content.files.moving import MovingService
 from strongroom.content.files.service import FileService
-from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.scanning.worker import ScanWorker
 from strongroom.extensions.bundles.service import BundleService
 from strongroom.extensions.uploads.service import UploadService

@@ -45,7 +45,7 @@ ROWS: Final = (
     core(
         "erasures-final",
         "Plugins erase the files of a folder that is deleted without a trash.",
-        "content/nodes/file_writer.py::FileWriter.remove",
+        "content/nodes/node_removal.py::NodeRemoval.remove",
         "self._erasers.erase(connection, node.tenant_id, removed.node_ids)",
         "",
         _FAILING + "test_without_a_trash_a_deletion_erases_a_folder_in_parts",

@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "retention-remove",
         "Held and retained content is not removed.",
-        "content/nodes/file_writer.py::FileWriter.remove",
+        "content/nodes/node_removal.py::NodeRemoval.remove",
         "self._guard.require_removable(connection, node, override)",
         "",
         "rest/test_retention.py::test_a_released_hold_holds_no_longer",
@@ -16,7 +16,7 @@ ROWS: Final = (
     core(
         "retention-trash",
         "Held nodes do not go to the trash.",
-        "content/nodes/file_writer.py::FileWriter.discard",
+        "content/nodes/node_removal.py::NodeRemoval.discard",
         "self._guard.require_detachable(connection, node)",
         "",
         "rest/test_retention.py::test_a_held_file_does_not_go_to_the_trash",
@@ -56,7 +56,7 @@ ROWS: Final = (
     core(
         "retention-excess",
         "No replacement removes retained versions.",
-        "content/nodes/file_writer.py::FileWriter.replace",
+        "content/nodes/version_changes.py::VersionChanges.archive",
         "self._remove_rows(connection, self._guard.removable_versions(connection, excess))",
         "self._remove_rows(connection, excess)",
         "rest/test_retention.py::TestGovernance::test_tenants_keep_their_own_number_of_versions",
@@ -64,7 +64,7 @@ ROWS: Final = (
     core(
         "retention-version",
         "A retained version is not removed.",
-        "content/nodes/file_writer.py::FileWriter.remove_version",
+        "content/nodes/version_changes.py::VersionChanges.remove_version",
         "self._guard.require_removable_version(connection, node, version, override)",
         "",
         "rest/test_retention.py::TestGovernance::test_tenants_keep_their_own_number_of_versions",

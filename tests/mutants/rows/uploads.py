@@ -33,7 +33,7 @@ ROWS: Final = (
     core(
         "uploads-size",
         "A file above the limit is refused.",
-        "content/nodes/file_writer.py::FileWriter.check",
+        "content/nodes/upload_rules.py::UploadRules.check",
         "if size > self.max_file_bytes:",
         "if False:",
         "rest/test_resumable_uploads.py::TestProtocol::test_more_than_the_limit_is_413",
@@ -49,8 +49,8 @@ ROWS: Final = (
     core(
         "uploads-allowed-types",
         "Files of other types than the allowed ones are refused.",
-        "content/nodes/file_writer.py::FileWriter.detect_type",
-        "if self._allowed_types and not any(fnmatch(essence, item) for item in self._allowed_types):",
+        "content/nodes/upload_rules.py::UploadRules.detect_type",
+        "if self.allowed_types and not any(fnmatch(essence, item) for item in self.allowed_types):",
         "if False:",
         "rest/test_quota.py::TestConfigured::test_other_types_than_the_allowed_are_415_by_content",
     ),

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from strongroom.clock import DAY
 from strongroom.content.files.grants import GrantService
 from strongroom.content.nodes import child_counts
-from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.models import (
     FOREVER,
     Permission,

@@ -10,7 +10,7 @@ from strongroom.content.files.listing import FileListing
 from strongroom.content.files.moving import Move, MovingService
 from strongroom.content.files.replacing import ReplacingService
 from strongroom.content.files.service import FileService
-from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.models import Permission
 from strongroom.foundation.errors import MoveIntoItself, NameConflict
 from tests.support.incoming import IncomingBytes

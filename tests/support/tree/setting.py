@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine
 
 from strongroom.assembly.container import Container
 from strongroom.content.nodes.access import NodeView
-from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.models import Permission
 from strongroom.content.tenants.models import Role
 from strongroom.content.tenants.service import TenantService

@@ -5,7 +5,7 @@ from hypothesis.stateful import rule
 
 from strongroom.content.files.retention.service import HoldService
 from strongroom.content.files.trash.service import RestoreRequest, TrashService
-from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.models import Permission
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.errors import Forbidden, NameConflict, NotFound

@@ -17,7 +17,7 @@ from strongroom.content.files.group_grants import GroupGrantService
 from strongroom.content.files.moving import Move, MovingService
 from strongroom.content.files.replacing import ReplacingService
 from strongroom.content.files.service import FileService
-from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.models import Permission, nodes
 from strongroom.content.tenants.groups.service import GroupService
 from strongroom.content.tenants.models import Role

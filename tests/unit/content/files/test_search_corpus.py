@@ -16,7 +16,7 @@ from strongroom.content.files.grants import GrantRequest, GrantService
 from strongroom.content.files.moving import Move, MovingService
 from strongroom.content.files.search import FileSearch, NodeSearch
 from strongroom.content.files.service import FileService
-from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.models import Permission
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder, SortKey
 from strongroom.content.tenants.models import Role

@@ -9,7 +9,7 @@ from tests.support.incoming import IncomingBytes
 
 from strongroom.content.files.listing import FileListing
 from strongroom.content.files.service import FileService
-from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.node_filters import SORTS, NodeFilter, NodeOrder, SortKey
 from strongroom.content.nodes.node_selection import NodeSelection
 from strongroom.content.tenants.models import Role

@@ -12,7 +12,7 @@ from tests.support.incoming import IncomingBytes
 from strongroom.content.files.grants import GrantRequest, GrantService
 from strongroom.content.files.moving import Move, MovingService
 from strongroom.content.files.service import FileService
-from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.models import Permission, grants, nodes
 from strongroom.content.tenants.models import Role
 from strongroom.content.tenants.service import TenantService

@@ -5,7 +5,7 @@ from typing import Any
 
 from strongroom.assembly.plugin_host.caller import AsCaller
 from strongroom.content.nodes import operations
-from strongroom.content.nodes.file_writer import OnConflict, Target
+from strongroom.content.nodes.destinations import OnConflict, Target
 from strongroom.content.nodes.names import normalize_name
 from strongroom.extensions.uploads import protocol
 from strongroom.extensions.uploads.repository import Upload

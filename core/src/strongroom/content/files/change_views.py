@@ -17,7 +17,7 @@ from strongroom.content.files.schemas import (
 from strongroom.content.files.serializers import Json, serialize_node
 from strongroom.content.files.service import FileService
 from strongroom.content.nodes import operations
-from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.scanning.states import INSPECTION_ERRORS
 from strongroom.foundation import errors
 from strongroom.web.http.access import Access, current_identity

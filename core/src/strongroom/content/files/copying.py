@@ -13,11 +13,13 @@ from sqlalchemy import Connection, Select, bindparam, literal, literal_column, s
 
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeView, ceiling_of
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.events import FileAction
-from strongroom.content.nodes.file_writer import FileWriter, OnConflict, require_allowed_type
+from strongroom.content.nodes.file_writer import FileWriter
 from strongroom.content.nodes.models import NODE, Node, NodeType, nodes
 from strongroom.content.nodes.names import normalize_name
 from strongroom.content.nodes.tree import FileContent, ParentRef, Tree
+from strongroom.content.nodes.upload_rules import require_allowed_type
 from strongroom.content.tenants.quota import Quota
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
@@ -118,10 +120,11 @@ class CopyingService:
         """Do the same as :meth:`copy` in the caller's transaction, which holds the tenant lock."""
         source = self._access.require(connection, caller, tenant_id, node_id, operations.COPY).node
         name = source.name if request.name is None else normalize_name(request.name)
-        place = self._file_writer.parent_ref(connection, caller, tenant_id, request.parent_id)
+        destinations = self._file_writer.destinations
+        place = destinations.parent_ref(connection, caller, tenant_id, request.parent_id)
         if self._is_inside(connection, source, request.parent_id):
             raise MoveIntoItself("A folder cannot be copied into itself or a descendant.")
-        hidden, target = self._file_writer.hidden_names, (tenant_id, place.parent_id)
+        hidden, target = destinations.hidden_names, (tenant_id, place.parent_id)
         if request.on_conflict is OnConflict.RENAME or hidden.has(connection, caller, target, name):
             name = self._tree.free_name(connection, place.parent_id, name)
         elif request.on_conflict is OnConflict.REPLACE:

@@ -6,11 +6,13 @@ from sqlalchemy import Connection
 
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeAccess, NodeView
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.events import FileAction
 from strongroom.content.nodes.expiry import ExpiryRules
-from strongroom.content.nodes.file_writer import FileWriter, OnConflict
+from strongroom.content.nodes.file_writer import FileWriter
 from strongroom.content.nodes.models import Node, NodeType
 from strongroom.content.nodes.names import normalize_name
+from strongroom.content.nodes.node_removal import NodeRemoval
 from strongroom.content.nodes.removal_guard import RemovalGuard
 from strongroom.content.nodes.tree import Tree, require_revision
 from strongroom.content.tenants.models import Role
@@ -44,6 +46,7 @@ class MovingService:
     _expiry: ExpiryRules
     _tree: Tree
     _file_writer: FileWriter
+    _removal: NodeRemoval
     _guard: RemovalGuard
 
     def rename(
@@ -189,7 +192,7 @@ class MovingService:
         Raises:
             Forbidden: the caller does not manage the replaced file.
         """
-        hidden, place = self._file_writer.hidden_names, (node.tenant_id, parent_id)
+        hidden, place = self._file_writer.destinations.hidden_names, (node.tenant_id, parent_id)
         if on_conflict is OnConflict.RENAME or hidden.has(connection, caller, place, name):
             return self._tree.free_name(connection, parent_id, name)
         if on_conflict is OnConflict.FAIL:
@@ -200,7 +203,7 @@ class MovingService:
         replaces = taken is not None and taken.id != node.id and taken.type == node.type == NodeType.FILE
         if taken is not None and replaces:
             self._access.require(connection, caller, taken.tenant_id, taken.id, operations.DELETE)
-            self._file_writer.discard(connection, caller, taken)
+            self._removal.discard(connection, caller, taken)
         return name
 
 

@@ -51,12 +51,12 @@ class ReplacingService:
         """
         with self._database.read() as connection:
             node = self._require_file(connection, caller, tenant_id, node_id, revision)
-            self._file_writer.require_space(connection, node, incoming.size or 0)
+            self._file_writer.rules.require_space(connection, node, incoming.size or 0)
         received = self._blobs.receive(
             incoming.source,
             size=incoming.size,
-            max_bytes=self._file_writer.max_file_bytes,
-            inspect=lambda head: self._file_writer.detect_type(head, node.name),
+            max_bytes=self._file_writer.rules.max_file_bytes,
+            inspect=lambda head: self._file_writer.rules.detect_type(head, node.name),
             scope=tenant_id,
         )
         try:

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, bindparam, case, exists, select, update
 
 from strongroom.clock import Clock
 from strongroom.content.nodes.access import AccessControl
-from strongroom.content.nodes.file_writer import FileWriter
 from strongroom.content.nodes.models import NODE, Node, node_versions, nodes
+from strongroom.content.nodes.node_removal import NodeRemoval
 from strongroom.content.nodes.tree import Tree
 from strongroom.content.nodes.versions import VersionRepository
 from strongroom.content.scanning.owners import OwnedContent
@@ -92,7 +92,7 @@ class NodeContent:
     _access: AccessControl
     _tree: Tree
     _versions: VersionRepository
-    _file_writer: FileWriter
+    _removal: NodeRemoval
     _blobs: BlobService
 
     def find(self, connection: Connection, blob_keys: Sequence[str]) -> Mapping[str, OwnedContent]:
@@ -122,7 +122,7 @@ class NodeContent:
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
             quarantined = self._quarantined(connection, tenant_id, file.id, blob_key)
-            released = [self._file_writer.remove(connection, admin, node) for node in quarantined]
+            released = [self._removal.remove(connection, admin, node) for node in quarantined]
         self._blobs.remove(list(chain.from_iterable(released)))
 
     def _quarantined(

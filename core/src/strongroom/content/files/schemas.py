@@ -4,7 +4,7 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.models import NodeType, Permission
 from strongroom.content.nodes.names import MAX_PATH_LENGTH
 from strongroom.content.nodes.node_filters import SORTS

@@ -8,10 +8,12 @@ from sqlalchemy import Connection, Select, bindparam, delete, exists, select, un
 
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeAccessQuery, NodeView, ceiling_of
+from strongroom.content.nodes.destinations import OnConflict, Target
 from strongroom.content.nodes.file_erasers import FileErasers
-from strongroom.content.nodes.file_writer import FileWriter, IncomingFile, OnConflict, Target
+from strongroom.content.nodes.file_writer import FileWriter, IncomingFile
 from strongroom.content.nodes.models import Node, node_versions, nodes
 from strongroom.content.nodes.names import normalize_name
+from strongroom.content.nodes.node_removal import NodeRemoval
 from strongroom.content.nodes.removal_guard import RemovalGuard
 from strongroom.content.nodes.tree import Tree, require_revision
 from strongroom.content.nodes.versions import contents_of
@@ -37,18 +39,20 @@ class FileService:
         tree: Tree,
         blobs: BlobService,
         file_writer: FileWriter,
+        removal: NodeRemoval,
     ) -> None:
         self._database = database
         self._access = access
         self._tree = tree
         self._blobs = blobs
         self._file_writer = file_writer
+        self._removal = removal
         self._located = NodeAccessQuery(self._with_location)
 
     @property
     def max_file_bytes(self) -> int:
         """Maximum size of a file, in bytes."""
-        return self._file_writer.max_file_bytes
+        return self._file_writer.rules.max_file_bytes
 
     def create_folder(
         self,
@@ -110,14 +114,14 @@ class FileService:
         target = Target(tenant_id, parent_id, name, on_conflict, tuple(folders))
         # No transaction is open while the content is received, so slow clients block no writer.
         with self._database.read() as connection:
-            self._file_writer.check(connection, caller, target, incoming.size or 0)
+            self._file_writer.rules.check(connection, caller, target, incoming.size or 0)
         # After the check, which hides the tenant from others, and before the content is received.
         self._database.require_short_queue(tenant_id)
         received = self._blobs.receive(
             incoming.source,
             size=incoming.size,
-            max_bytes=self._file_writer.max_file_bytes,
-            inspect=lambda head: self._file_writer.detect_type(head, target.name),
+            max_bytes=self._file_writer.rules.max_file_bytes,
+            inspect=lambda head: self._file_writer.rules.detect_type(head, target.name),
             scope=tenant_id,
         )
         try:
@@ -216,8 +220,8 @@ class FileService:
         view = self._access.require(connection, caller, tenant_id, node_id, rule)
         require_revision(view.node, revision)
         if permanently:
-            return self._file_writer.remove(connection, caller, view.node, override)
-        return self._file_writer.discard(connection, caller, view.node)
+            return self._removal.remove(connection, caller, view.node, override)
+        return self._removal.discard(connection, caller, view.node)
 
     def remove_some(self, released: Sequence[Released]) -> None:
         """Remove the bytes of a few released blobs; garbage collection removes the others.

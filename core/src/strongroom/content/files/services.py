@@ -53,6 +53,7 @@ class FileServices(ServiceGroup):
             self._nodes.tree,
             self._storage.blobs,
             self._nodes.file_writer,
+            self._nodes.removal,
         )
 
     @cached_property
@@ -63,6 +64,7 @@ class FileServices(ServiceGroup):
             self._nodes.expiry,
             self._nodes.tree,
             self._nodes.file_writer,
+            self._nodes.removal,
             self._nodes.guard,
         )
 
@@ -158,7 +160,7 @@ class FileServices(ServiceGroup):
             self._nodes.access,
             self._nodes.tree,
             self._nodes.version_repository,
-            self._nodes.file_writer,
+            self._nodes.removal,
             self._storage.blobs,
         )
 

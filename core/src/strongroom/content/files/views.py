@@ -24,8 +24,8 @@ from strongroom.content.files.schemas import (
 from strongroom.content.files.serializers import Json, serialize_node
 from strongroom.content.files.service import FileService
 from strongroom.content.nodes import operations
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.events import SENT, DownloadRecorder
-from strongroom.content.nodes.file_writer import OnConflict
 from strongroom.content.nodes.models import Node
 from strongroom.content.nodes.names import chosen_name, parse_path
 from strongroom.content.nodes.node_cursors import CursorPaging, node_paging

@@ -7,17 +7,22 @@ from functools import cached_property, partial
 from strongroom.activity.audit.services import AuditServices
 from strongroom.clock import Clock
 from strongroom.content.nodes.access import AccessControl
+from strongroom.content.nodes.destinations import Destinations
 from strongroom.content.nodes.events import DownloadRecorder, FileEvents
 from strongroom.content.nodes.expiry import ExpiryRules
 from strongroom.content.nodes.file_erasers import FileErasers
 from strongroom.content.nodes.file_writer import FileWriter
+from strongroom.content.nodes.hidden_names import HiddenNames
+from strongroom.content.nodes.node_removal import NodeRemoval
 from strongroom.content.nodes.removal_guard import RemovalGuard, held_bytes
 from strongroom.content.nodes.removals import RemovalRecords
 from strongroom.content.nodes.retention_clock import RetentionClock
 from strongroom.content.nodes.retention_models import RetentionMode, RetentionSettings
 from strongroom.content.nodes.trash import Trash, trash_bytes
 from strongroom.content.nodes.tree import Tree
+from strongroom.content.nodes.upload_rules import UploadRules
 from strongroom.content.nodes.user_exports import file_exports
+from strongroom.content.nodes.version_changes import VersionChanges
 from strongroom.content.nodes.versions import VersionRepository, version_bytes
 from strongroom.content.nodes.visibility import Visibility
 from strongroom.content.scanning.services import ScanningServices
@@ -116,23 +121,52 @@ class NodeServices(ServiceGroup):
         return VersionRepository(self._node_clock, thin=self._settings.files.versions.thin)
 
     @cached_property
-    def file_writer(self) -> FileWriter:
-        settings = self._settings.files
-        return FileWriter(
-            self.access,
-            self.tree,
-            self._storage.blobs,
-            self._tenants.tenants.quota,
-            self.file_events,
-            self.removals,
-            self._scanning.inspection,
-            self.trash_entries,
+    def version_changes(self) -> VersionChanges:
+        return VersionChanges(
             self.version_repository,
             self.guard,
+            self._tenants.tenants.quota,
+            self._storage.blobs,
+            self.removals,
+        )
+
+    @cached_property
+    def removal(self) -> NodeRemoval:
+        return NodeRemoval(
+            self.tree,
+            self.trash_entries,
+            self.guard,
+            self._tenants.tenants.quota,
+            self._storage.blobs,
+            self.file_events,
+            self.removals,
             self.file_erasers,
-            keeps_deleted=settings.trash.enabled,
+            keeps_deleted=self._settings.files.trash.enabled,
+        )
+
+    @cached_property
+    def file_writer(self) -> FileWriter:
+        destinations = Destinations(self.access, self.tree, HiddenNames(self.access, self.tree))
+        quota, settings = self._tenants.tenants.quota, self._settings.files
+        rules = UploadRules(
+            destinations,
+            self.tree,
+            quota,
+            self.version_changes,
             max_file_bytes=settings.max_file_bytes,
             allowed_types=settings.allowed_types,
+        )
+        return FileWriter(
+            self.access,
+            destinations,
+            rules,
+            self.file_events,
+            self.tree,
+            self._storage.blobs,
+            quota,
+            self._scanning.inspection,
+            self.version_changes,
+            self.guard,
         )
 
     @cached_property

@@ -7,7 +7,7 @@ from typing import Any, Final
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from strongroom.content.files.schemas import NodeSchema, node_name
-from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.models import Permission
 from strongroom.extensions.batches.service import MAX_ITEMS
 from strongroom.plugin_api.schemas import Timestamp

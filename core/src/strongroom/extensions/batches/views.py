@@ -9,7 +9,7 @@ from strongroom.content.files.moving import Move
 from strongroom.content.files.serializers import Json, serialize_node
 from strongroom.content.files.trash.service import RestoreRequest
 from strongroom.content.nodes import operations
-from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.models import Permission
 from strongroom.extensions.batches.schemas import BatchOperation, BatchResultsSchema, FilesBatchSchema
 from strongroom.extensions.batches.service import (

@@ -9,7 +9,8 @@ from hmac import compare_digest
 from typing import Final
 
 from strongroom.clock import Clock
-from strongroom.content.nodes.file_writer import FileWriter, OnConflict, Target
+from strongroom.content.nodes.destinations import OnConflict, Target
+from strongroom.content.nodes.file_writer import FileWriter
 from strongroom.content.storage.service import BlobService, ReceivedBlob
 from strongroom.content.storage.streams import HEAD_BYTES
 from strongroom.extensions.uploads.repository import LEASE, Part, Upload, UploadRepository
@@ -260,7 +261,7 @@ class ChunkWriter:
     def _check_type_early(self, upload: Upload, head: bytes) -> None:
         """Reject a type that is not accepted from the first bytes, if there are enough to detect it."""
         if upload.received == 0 and len(head) == HEAD_BYTES:
-            self._file_writer.detect_type(head, upload.name)
+            self._file_writer.rules.detect_type(head, upload.name)
 
     def _heartbeat(self, upload_id: str, lease: str) -> Callable[[], None]:
         """Return a function that renews the lease when due; it must be called regularly."""

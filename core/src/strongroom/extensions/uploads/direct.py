@@ -31,7 +31,8 @@ from sqlalchemy import (
 from strongroom.clock import Clock
 from strongroom.content.files.service import FileService
 from strongroom.content.nodes.access import NodeView
-from strongroom.content.nodes.file_writer import FileWriter, OnConflict, Target
+from strongroom.content.nodes.destinations import OnConflict, Target
+from strongroom.content.nodes.file_writer import FileWriter
 from strongroom.content.nodes.names import normalize_name
 from strongroom.content.storage.service import BlobService, ReceivedBlob
 from strongroom.content.tenants.quota import Quota
@@ -350,7 +351,7 @@ class DirectUploads:
         tenant_id, size = token.tenant_id, token.size
         # Expired reservations of the tenant must not block its quota.
         self._reservations.end_expired(connection, tenant_id)
-        self._file_writer.check(connection, caller, token.target, size)
+        self._file_writer.rules.check(connection, caller, token.target, size)
         key = self._blobs.insert_pending(connection, self._blobs.target, until)
         upload = DirectUpload(key, tenant_id, caller.user_id, size, None, until)
         self._reservations.add(connection, upload)
@@ -370,8 +371,8 @@ class DirectUploads:
                 received = self._blobs.receive(
                     source,
                     size=token.size,
-                    max_bytes=self._file_writer.max_file_bytes,
-                    inspect=lambda head: self._file_writer.detect_type(head, target.name),
+                    max_bytes=self._file_writer.rules.max_file_bytes,
+                    inspect=lambda head: self._file_writer.rules.detect_type(head, target.name),
                 )
             if not hmac.compare_digest(received.blob.checksum, token.checksum):
                 raise errors.DigestMismatch

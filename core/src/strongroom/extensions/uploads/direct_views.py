@@ -8,7 +8,7 @@ from strongroom.content.files.node_responses import NODE_LOCATION
 from strongroom.content.files.schemas import FileConflictQuery, NodeSchema, node_name, relative_path
 from strongroom.content.files.serializers import serialize_node
 from strongroom.content.nodes import operations
-from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.names import chosen_name, parse_path
 from strongroom.content.scanning.states import INSPECTION_ERRORS
 from strongroom.extensions.uploads.direct import DirectUploads, DirectUploadToken

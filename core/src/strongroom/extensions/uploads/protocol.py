@@ -7,7 +7,7 @@ from typing import Final
 
 from flask import request
 
-from strongroom.content.nodes.file_writer import OnConflict, Target
+from strongroom.content.nodes.destinations import OnConflict, Target
 from strongroom.content.nodes.names import chosen_name, parse_path
 from strongroom.extensions.uploads.chunk_writer import Checksum, Piece
 from strongroom.foundation import errors

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection
 
 from strongroom.clock import Clock
-from strongroom.content.nodes.file_writer import FileWriter, Target
+from strongroom.content.nodes.destinations import Target
+from strongroom.content.nodes.file_writer import FileWriter
 from strongroom.content.nodes.names import normalize_name
 from strongroom.content.storage.models import Released
 from strongroom.content.storage.service import BlobService
@@ -45,7 +46,7 @@ class UploadService:
     @property
     def max_size(self) -> int:
         """Maximum size of an upload, in bytes."""
-        return self._file_writer.max_file_bytes
+        return self._file_writer.rules.max_file_bytes
 
     def create(
         self,
@@ -97,7 +98,7 @@ class UploadService:
         )
         upload = self._visitors.announced(caller, upload)
         with self._database.write() as connection:
-            self._file_writer.check(connection, caller, target, size)
+            self._file_writer.rules.check(connection, caller, target, size)
             upload = self._reserved(connection, upload)
             self._repository.add(connection, upload)
         if piece is None and size > 0:

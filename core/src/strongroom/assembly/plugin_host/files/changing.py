@@ -73,7 +73,7 @@ class FileChanges(AsCaller, api.FilesAPI):
 
     @property
     def has_trash(self) -> bool:
-        return self._user.services().group(NodeServices).file_writer.keeps_deleted
+        return self._user.services().group(NodeServices).removal.keeps_deleted
 
     def delete(self, tenant_id: str, file_id: str, *, revision: int | None = None) -> None:
         files = self._get(FileService)

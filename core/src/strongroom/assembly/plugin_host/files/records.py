@@ -6,7 +6,7 @@ from typing import Final
 
 from strongroom.assembly.plugin_host.acting import PERMISSIONS
 from strongroom.content.nodes.access import NodeView
-from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.models import Grant, Permission
 from strongroom.content.nodes.versions import Version
 from strongroom.foundation.errors import (

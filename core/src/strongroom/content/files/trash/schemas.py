@@ -2,7 +2,7 @@
 
 from marshmallow import Schema, fields, validate
 
-from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.models import NodeType
 from strongroom.plugin_api.schemas import ReferenceSchema, Timestamp
 from strongroom.web.http.parsing import identifier

@@ -9,10 +9,11 @@ from strongroom.clock import DAY, Clock
 from strongroom.content.files.moving import MovingService
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeView
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.events import FileAction, file_events
 from strongroom.content.nodes.expiry import ExpiryRules
 from strongroom.content.nodes.file_erasers import FileErasers
-from strongroom.content.nodes.file_writer import FileWriter, OnConflict
+from strongroom.content.nodes.file_writer import FileWriter
 from strongroom.content.nodes.models import Node, folders_around
 from strongroom.content.nodes.removal_guard import RemovalGuard
 from strongroom.content.nodes.removals import RemovalRecords

@@ -7,7 +7,7 @@ from strongroom.content.files.serializers import Json, serialize_node
 from strongroom.content.files.trash.schemas import RestorationSchema, TrashedFileSchema
 from strongroom.content.files.trash.service import RestoreRequest, TrashService
 from strongroom.content.nodes import operations
-from strongroom.content.nodes.file_writer import OnConflict
+from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.retention_models import RetentionSettings
 from strongroom.content.nodes.trash import TrashedNode
 from strongroom.content.tenants.schemas import OverrideQuery

@@ -16,6 +16,7 @@ from strongroom.content.nodes.operations import NodeRule
 from strongroom.content.nodes.removal_guard import RemovalGuard
 from strongroom.content.nodes.removals import RemovalRecords
 from strongroom.content.nodes.tree import FileContent, require_revision
+from strongroom.content.nodes.version_changes import VersionChanges
 from strongroom.content.nodes.versions import Version, VersionRepository
 from strongroom.content.scanning.states import require_readable
 from strongroom.content.storage.models import BlobLocation
@@ -37,6 +38,7 @@ class VersionService:
     _access: AccessControl
     _versions: VersionRepository
     _file_writer: FileWriter
+    _changes: VersionChanges
     _blobs: BlobService
     _users: UserService
     _guard: RemovalGuard
@@ -147,7 +149,7 @@ class VersionService:
             self._access.memberships.lock_tenant(connection, tenant_id)
             node = self._file(connection, caller, tenant_id, node_id, operations.DELETE_VERSION).node
             version = self._find(connection, node, number)
-            released = self._file_writer.remove_version(connection, caller, node, version, override)
+            released = self._changes.remove_version(connection, caller, node, version, override)
         self._blobs.remove(released)
 
     def purge(self) -> int:
@@ -179,7 +181,7 @@ class VersionService:
             versions = [self._versions.find(connection, each.node_id, each.number) for each in due]
             still_due = [version for version in versions if version and not version.is_kept]
             removable = self._guard.removable_versions(connection, still_due)
-            self._file_writer.remove_versions(connection, removable)
+            self._changes.remove_versions(connection, removable)
         # Garbage collection deletes the objects.
         return len(removable)
 

@@ -27,6 +27,7 @@ class VersionServices(ServiceGroup):
             self._nodes.access,
             self._nodes.version_repository,
             self._nodes.file_writer,
+            self._nodes.version_changes,
             self._storage.blobs,
             self._users,
             self._nodes.guard,
