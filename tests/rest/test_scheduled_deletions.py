@@ -8,6 +8,7 @@ from tests.support.http import at_once
 
 from strongroom.clock import iso_format
 from strongroom.extensions.own_data.deletion import ScheduledDeletions
+from strongroom.identity.accounts.deletion import AccountDeletion
 from strongroom.testing.clock import HOUR, MINUTE
 
 DAY = 24 * HOUR
@@ -210,16 +211,15 @@ def test_a_failure_of_one_deletion_does_not_stop_the_others(
     people = [api.person() for _ in range(3)]
     for person in people:
         schedule(api, person)
-    deletions = api.container.get(ScheduledDeletions)
-    end = deletions._deletion.end
+    end = AccountDeletion.end
 
-    def fail_once(connection: object, user_id: str, *rest: object) -> object:
+    def fail_once(deletion: object, connection: object, user_id: str, *rest: object) -> object:
         if user_id == people[0].id:
             raise RuntimeError("the plugin failed")
-        return end(connection, user_id, *rest)  # type: ignore[arg-type]
+        return end(deletion, connection, user_id, *rest)  # type: ignore[arg-type]
 
     api.clock.advance(GRACE)
-    monkeypatch.setattr(deletions._deletion, "end", fail_once)
+    monkeypatch.setattr(AccountDeletion, "end", fail_once)
     assert delete_due(api) == 2
     monkeypatch.undo()
     # Nothing of the failed deletion was committed.

@@ -1,12 +1,11 @@
-"""Deletes users, whose personal data are erased after a grace period."""
+"""Deletes users, and ends what they have."""
 
 from collections.abc import Callable
-from typing import Final
+from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
-from strongroom.clock import Clock
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import Forbidden
@@ -18,8 +17,6 @@ from strongroom.identity.accounts.reauthentication import (
     ProofFields,
     Reauthentication,
 )
-from strongroom.identity.sessions.service import AuthorizationService
-from strongroom.identity.users.consents import Consents
 from strongroom.identity.users.contacts import Contacts, Notices
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import User
@@ -27,49 +24,26 @@ from strongroom.identity.users.service import UserService
 from strongroom.identity.verification.codes import Purpose
 from strongroom.plugin_api.deactivation import DeactivationCause
 
-_BATCH: Final = 500
-
 Guard = Callable[[Connection, str], None]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class AccountDeletion:
     """Deletion of users.
 
     Tokens and credentials are revoked immediately: the user can no longer log in, and other users may
-    register the address. The user's row stays, because files refer to their owner. Its personal data
-    are erased later, so that an operator can investigate a mistaken or fraudulent deletion.
-
-    Args:
-        erase_after: milliseconds between the deletion and the erasure.
+    register the address. The user's row stays, because files refer to their owner. ``AccountErasure``
+    erases personal data later, so that an operator can investigate a mistaken or fraudulent deletion.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        users: UserService,
-        credentials: CredentialService,
-        deactivations: Deactivations,
-        authorizations: AuthorizationService,
-        reauthentication: Reauthentication,
-        consents: Consents,
-        notices: Notices,
-        audit: AuditService,
-        *,
-        erase_after: int,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._users = users
-        self._credentials = credentials
-        self._deactivations = deactivations
-        self._authorizations = authorizations
-        self._reauthentication = reauthentication
-        self._consents = consents
-        self._notices = notices
-        self._audit = audit
-        self._erase_after = erase_after
-        self._guards: list[Guard] = []
+    _database: Database
+    _users: UserService
+    _credentials: CredentialService
+    _deactivations: Deactivations
+    _reauthentication: Reauthentication
+    _notices: Notices
+    _audit: AuditService
+    _guards: list[Guard] = field(default_factory=list, init=False)
 
     def guard(self, guard: Guard) -> None:
         """Register a check that runs before users delete themselves. It raises an error to refuse."""
@@ -168,27 +142,6 @@ class AccountDeletion:
     def notify(self, contacts: Contacts, origin: Origin | None = None) -> None:
         """Notify a deleted user, in the languages of the request if the user sent it."""
         self._notices.notify(contacts, "user-deleted", origin.languages if origin else ())
-
-    def erase(self, origin: Origin) -> int:
-        """Erase the personal data of users whose retention period has ended; return the count."""
-        erased = 0
-        while count := self._erase_some(origin):
-            erased += count
-        return erased
-
-    def _erase_some(self, origin: Origin) -> int:
-        before = self._clock.now() - self._erase_after
-        with self._database.write() as connection:
-            user_ids = self._users.erase(connection, before, limit=_BATCH)
-            for user_id in user_ids:
-                # Authorizations contain client addresses and user agents.
-                self._authorizations.forget(connection, user_id)
-                self._credentials.release_all(connection, user_id)
-            self._consents.erase(connection, user_ids)
-            if user_ids:
-                details = {"count": str(len(user_ids))}
-                self._audit.record(connection, AuditEvent("user.erase", origin=origin, details=details))
-        return len(user_ids)
 
     def _check_guards(self, connection: Connection, user_id: str) -> None:
         for guard in self._guards:

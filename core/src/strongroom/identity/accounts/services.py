@@ -10,6 +10,7 @@ from strongroom.identity.accounts.change_password import CurrentPassword, Passwo
 from strongroom.identity.accounts.deactivation import Deactivations
 from strongroom.identity.accounts.deletion import AccountDeletion
 from strongroom.identity.accounts.due_enrolments import DueEnrolments
+from strongroom.identity.accounts.erasure import AccountErasure
 from strongroom.identity.accounts.factor_management import FactorService
 from strongroom.identity.accounts.first_administrator import Setup
 from strongroom.identity.accounts.first_password import FirstPassword
@@ -126,14 +127,23 @@ class AccountServices(ServiceGroup):
     def deletion(self) -> AccountDeletion:
         return AccountDeletion(
             self._database,
-            self._clock,
             self._users,
             self._user_services.credentials,
             self.deactivations,
-            self._sessions.authorizations,
             self.reauthentication,
-            self._user_services.consents,
             self._user_services.notices,
+            self._audit,
+        )
+
+    @cached_property
+    def _erasure(self) -> AccountErasure:
+        return AccountErasure(
+            self._database,
+            self._clock,
+            self._users,
+            self._user_services.credentials,
+            self._sessions.authorizations,
+            self._user_services.consents,
             self._audit,
             erase_after=self._settings.users.erase_after_days * DAY,
         )
@@ -203,5 +213,5 @@ class AccountServices(ServiceGroup):
     def register_prune_steps(self) -> Iterable[PruneStep]:
         return [
             PruneStep("setup links", self.setup.prune),
-            PruneStep("personal data of deleted users", partial(self.deletion.erase, PRUNING)),
+            PruneStep("personal data of deleted users", partial(self._erasure.erase, PRUNING)),
         ]
