@@ -514,7 +514,7 @@ ROWS: Final = (
     core(
         "second-factor-enrolled-by-self",
         "Not even administrators enrol a factor for another user.",
-        "identity/accounts/factor_management.py::FactorService.begin",
+        "identity/accounts/factor_enrolling.py::FactorEnrolling.begin",
         "identity.require_self(user_id) method = self.method(kind)",
         "method = self.method(kind)",
         "rest/test_second_factors.py"

@@ -578,15 +578,15 @@ ROWS: Final = (
     core(
         "passkey-last-way-in",
         "The last login option stays.",
-        "identity/accounts/factor_management.py::FactorService.remove",
-        "if self._is_login_option(removed) and not self._has_login_option(connection, user_id):",
+        "identity/accounts/factor_changes.py::FactorChanges._require_login_option",
+        "if methods.is_login_option(removed) and not methods.has_login_option(connection, user_id):",
         "if False:",
         "login_passkey/rest/test_passkeys.py::test_the_last_login_option_stays",
     ),
     core(
         "passkey-username",
         "A name without a password is no login option.",
-        "identity/accounts/factor_management.py::FactorService._has_login_option",
+        "identity/accounts/factor_methods.py::FactorMethods.has_login_option",
         "bool(kinds - {USERNAME})",
         "bool(kinds)",
         "login_passkey/rest/test_passkeys.py::test_the_last_login_option_stays",
@@ -594,7 +594,7 @@ ROWS: Final = (
     core(
         "passkey-rename-proof",
         "Only a fresh proof renames a factor.",
-        "identity/accounts/factor_management.py::FactorService.rename",
+        "identity/accounts/factor_changes.py::FactorChanges.rename",
         "# A wrong name could make the user remove the wrong one.\n"
         "self._reauthentication.require_any(\n"
         "    identity, proof, Purpose.BIND, login_age=FRESH_LOGIN, fields=fields\n"
@@ -605,7 +605,7 @@ ROWS: Final = (
     core(
         "passkey-rename-self",
         "Nobody renames the factor of another user.",
-        "identity/accounts/factor_management.py::FactorService.rename",
+        "identity/accounts/factor_changes.py::FactorChanges.rename",
         "identity.require_self(user_id)\n# A wrong name",
         "# A wrong name",
         "login_passkey/rest/test_passkeys.py::test_passkeys_have_names_and_are_renamed_and_removed",

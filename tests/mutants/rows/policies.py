@@ -56,7 +56,7 @@ ROWS: Final = (
     core(
         "policy-last-factor",
         "The last factor of a user who must have one stays.",
-        "identity/accounts/factor_management.py::FactorService._require_dispensable",
+        "identity/accounts/factor_changes.py::FactorChanges._require_dispensable",
         "raise errors.FactorNeeded",
         "pass",
         "rest/test_factor_policies.py::TestNewPolicy::test_the_last_factor_stays",
@@ -64,7 +64,7 @@ ROWS: Final = (
     core(
         "policy-removed-factor",
         "What a removed factor has proven counts no longer.",
-        "identity/accounts/factor_management.py::FactorService.remove",
+        "identity/accounts/factor_changes.py::FactorChanges.remove",
         "self._authorizations.weaken(connection, user_id)",
         "",
         "rest/test_factor_policies.py::TestRefresh::test_a_factor_that_is_removed_counts_no_longer",

@@ -172,11 +172,11 @@ def reset_factors(context: CommandContext, user_id: str) -> None:
 
     USER is the user's id. Verify who requests it: from now on the first proof alone logs in.
     """
-    from strongroom.identity.accounts.factor_management import FactorService
+    from strongroom.identity.accounts.factor_changes import FactorChanges
 
     with context.container() as container:
         try:
-            count = container.get(FactorService).reset(None, user_id, COMMAND_LINE)
+            count = container.get(FactorChanges).reset(None, user_id, COMMAND_LINE)
         except NotFound as error:
             raise click.ClickException(f"the user {user_id} does not exist") from error
     echo(f"{count} second factors removed")
@@ -215,9 +215,9 @@ def list_factors(context: CommandContext, *, missing: bool, as_json: bool) -> No
 
 
 def _factor_states(container: "Container", *, only_missing: bool) -> Iterator[FactorState]:
-    from strongroom.identity.accounts.factor_management import FactorService
+    from strongroom.identity.accounts.factor_reports import FactorReports
 
-    number, service = 1, container.get(FactorService)
+    number, service = 1, container.get(FactorReports)
     while True:
         page = service.report(Paging(number, _AT_ONCE), only_missing=only_missing)
         yield from page.items

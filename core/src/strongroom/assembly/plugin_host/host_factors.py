@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 from strongroom.foundation import errors as core_errors
 from strongroom.foundation.limits.service import RateLimits
 from strongroom.identity import operations
-from strongroom.identity.accounts.factor_management import FactorService, info_of
+from strongroom.identity.accounts.factor_changes import FactorChanges
+from strongroom.identity.accounts.factor_enrolling import FactorEnrolling
+from strongroom.identity.accounts.factor_reports import FactorReports, info_of
 from strongroom.identity.accounts.views import PROOF_HEADERS, proof_of_headers
 from strongroom.identity.sessions.login_challenges import LoginChallenges
 from strongroom.plugin_api.factors import FactorInfo, FactorsAPI, Json, OpenEnrolment, kind_of
@@ -33,7 +35,7 @@ class HostFactors(FactorsAPI):
     )
 
     def begin(self, user_id: str, factor: str, name: str = "") -> OpenEnrolment:
-        begun = _service().begin(
+        begun = get_service(FactorEnrolling).begin(
             current_identity(),
             own_id(user_id),
             kind_of(factor),
@@ -53,7 +55,7 @@ class HostFactors(FactorsAPI):
         name: str | None = None,
         with_recovery_codes: bool = False,
     ) -> tuple[FactorInfo, Json]:
-        row, shown = _service().confirm(
+        row, shown = get_service(FactorEnrolling).confirm(
             current_identity(),
             own_id(user_id),
             enrolment_id,
@@ -66,7 +68,7 @@ class HostFactors(FactorsAPI):
         return info_of(row), shown
 
     def list(self, user_id: str, factor: str) -> builtins.list[FactorInfo]:
-        rows = _service().of_kind(current_identity(), own_id(user_id), factor)
+        rows = get_service(FactorReports).of_kind(current_identity(), own_id(user_id), factor)
         return [info_of(row) for row in rows]
 
     def get(self, user_id: str, factor: str, factor_id: str) -> FactorInfo:
@@ -77,7 +79,7 @@ class HostFactors(FactorsAPI):
 
     def rename(self, user_id: str, factor: str, factor_id: str, name: str) -> FactorInfo:
         self.get(user_id, factor, factor_id)
-        row, _ = _service().rename(
+        row, _ = get_service(FactorChanges).rename(
             current_identity(),
             own_id(user_id),
             factor_id,
@@ -90,7 +92,7 @@ class HostFactors(FactorsAPI):
 
     def remove(self, user_id: str, factor: str, factor_id: str) -> None:
         self.get(user_id, factor, factor_id)
-        _service().remove(
+        get_service(FactorChanges).remove(
             current_identity(),
             own_id(user_id),
             factor_id,
@@ -105,7 +107,3 @@ class HostFactors(FactorsAPI):
         if kind_of(factor) not in challenge.methods:
             raise core_errors.NotImplementedHere
         return OpenEnrolment(challenge.id, challenge.expires_at, challenge.shown)
-
-
-def _service() -> FactorService:
-    return get_service(FactorService)

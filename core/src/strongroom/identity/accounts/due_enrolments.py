@@ -14,7 +14,8 @@ from sqlalchemy import Connection
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import ValidationFailed
-from strongroom.identity.accounts.factor_management import BegunEnrolment, FactorService
+from strongroom.identity.accounts.factor_enrolling import BegunEnrolment, FactorEnrolling
+from strongroom.identity.accounts.factor_methods import FactorMethods
 from strongroom.identity.sessions.factor_enrolments import FactorEnrolments
 from strongroom.identity.sessions.login import LoginService
 from strongroom.identity.sessions.pending_login import FirstProof, RequiredEnrolment
@@ -38,7 +39,8 @@ class DueEnrolments:
 
     _database: Database
     _enrolments: FactorEnrolments
-    _enrolling: FactorService
+    _enrolling: FactorEnrolling
+    _methods: FactorMethods
     _logins: LoginService
 
     def begin(self, grant: str, kind: str, name: str, client: Client) -> BegunEnrolment:
@@ -54,11 +56,11 @@ class DueEnrolments:
         """
         with self._database.write() as connection:
             user_id, _ = self._find(connection, grant, client)
-            method = self._enrolling.method(kind)
+            method = self._methods.method(kind)
             if method.is_backup:
                 message = "Enrol another factor first: this one only replaces others."
                 raise ValidationFailed.of_field("type", "backup", message)
-            ceremony = method.begin_enrolment(self._enrolling.user(connection, user_id), [])
+            ceremony = method.begin_enrolment(self._methods.user(connection, user_id), [])
             identifier, expires_at = self._enrolments.begin(
                 connection, user_id, method.name, name, ceremony
             )

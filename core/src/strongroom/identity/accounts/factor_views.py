@@ -6,7 +6,9 @@ from strongroom.foundation import errors
 from strongroom.identity import operations
 from strongroom.identity.accounts.credential_views import PROOF_ERRORS
 from strongroom.identity.accounts.due_enrolments import DueEnrolments
-from strongroom.identity.accounts.factor_management import BegunEnrolment, FactorService, info_of
+from strongroom.identity.accounts.factor_changes import FactorChanges
+from strongroom.identity.accounts.factor_enrolling import BegunEnrolment, FactorEnrolling
+from strongroom.identity.accounts.factor_reports import FactorReports, info_of
 from strongroom.identity.accounts.reauthentication import Proof, StepUp
 from strongroom.identity.accounts.schemas import (
     ConfirmedFactorSchema,
@@ -69,7 +71,7 @@ def list_factors(user_id: str, query: Json) -> Json:
     For the user and for administrators. `shown` is empty for administrators, because it is meant for the
     devices of the user.
     """
-    service = get_service(FactorService)
+    service = get_service(FactorReports)
     page, shown = service.page(current_identity(), own_id(user_id), paging(query))
     return {**envelope(page, info_of), "shown": shown}
 
@@ -89,7 +91,7 @@ def create_recovery_codes(user_id: str) -> Json:
 
     Requires the same proof as `begin_factor`. A user without another second factor gets none.
     """
-    codes = get_service(FactorService).renew_recovery_codes(
+    codes = get_service(FactorEnrolling).renew_recovery_codes(
         current_identity(), own_id(user_id), proof_of_headers(), PROOF_HEADERS, origin()
     )
     return {"recoveryCodes": codes}
@@ -113,7 +115,7 @@ def begin_factor(user_id: str, body: Json) -> Json:
     Requires a code, the current password, or a login within the last 10 minutes; a user with a second
     factor needs a login or step-up by it within the last 10 minutes.
     """
-    begun = get_service(FactorService).begin(
+    begun = get_service(FactorEnrolling).begin(
         current_identity(),
         own_id(user_id),
         body["kind"],
@@ -145,7 +147,7 @@ def confirm_factor(user_id: str, enrolment_id: str, body: Json) -> tuple[Json, i
     For the user only. `shown` has what no later response contains: the codes, if the factor is a
     sheet of recovery codes.
     """
-    row, shown = get_service(FactorService).confirm(
+    row, shown = get_service(FactorEnrolling).confirm(
         current_identity(), own_id(user_id), enrolment_id, body["answer"], origin()
     )
     location = absolute_url("second factors.rename_factor", user_id=user_id, factor_id=row.id)
@@ -167,7 +169,7 @@ def rename_factor(user_id: str, factor_id: str, body: Json) -> Json:
 
     For the user only: a wrong name could make the user remove the wrong factor, so it needs the proof.
     """
-    row, shown = get_service(FactorService).rename(
+    row, shown = get_service(FactorChanges).rename(
         current_identity(),
         own_id(user_id),
         factor_id,
@@ -194,7 +196,7 @@ def remove_factor(user_id: str, factor_id: str) -> Json:
     The recovery codes are removed with the last other factor. A factor that the user could log in with,
     such as a passkey, is not removed if it is the last login option.
     """
-    shown = get_service(FactorService).remove(
+    shown = get_service(FactorChanges).remove(
         current_identity(), own_id(user_id), factor_id, proof_of_headers(), PROOF_HEADERS, origin()
     )
     return {**DONE, "shown": shown}
@@ -214,7 +216,7 @@ def reset_factors(user_id: str) -> dict[str, bool]:
     For administrators. The user logs in without a second factor afterwards, and enrols one again if the
     server requires it.
     """
-    get_service(FactorService).reset(current_identity(), own_id(user_id), origin())
+    get_service(FactorChanges).reset(current_identity(), own_id(user_id), origin())
     return DONE
 
 
@@ -307,7 +309,7 @@ def report_factors(query: Json) -> Json:
 
     For administrators. `missing=true` lists only those who must have one and have none.
     """
-    page = get_service(FactorService).report(paging(query), only_missing=query["missing"])
+    page = get_service(FactorReports).report(paging(query), only_missing=query["missing"])
     included = [{"id": state.user_id, "type": "user", "name": state.name} for state in page.items]
     return envelope(page, _serialize_state, included)
 

@@ -11,7 +11,10 @@ from strongroom.identity.accounts.deactivation import Deactivations
 from strongroom.identity.accounts.deletion import AccountDeletion
 from strongroom.identity.accounts.due_enrolments import DueEnrolments
 from strongroom.identity.accounts.erasure import AccountErasure
-from strongroom.identity.accounts.factor_management import FactorService
+from strongroom.identity.accounts.factor_changes import FactorChanges
+from strongroom.identity.accounts.factor_enrolling import FactorEnrolling
+from strongroom.identity.accounts.factor_methods import FactorMethods
+from strongroom.identity.accounts.factor_reports import FactorReports
 from strongroom.identity.accounts.first_administrator import Setup
 from strongroom.identity.accounts.first_password import FirstPassword
 from strongroom.identity.accounts.reauthentication import Reauthentication, StepUp
@@ -175,19 +178,50 @@ class AccountServices(ServiceGroup):
         )
 
     @cached_property
-    def second_factors(self) -> FactorService:
-        return FactorService(
-            self._database,
+    def _factor_methods(self) -> FactorMethods:
+        return FactorMethods(
             self._users,
             self._user_services.credentials,
+            self._sessions.enrolments,
+            self._user_services.enrolled_factors,
+            self._base.keys,
+        )
+
+    @cached_property
+    def factor_reports(self) -> FactorReports:
+        return FactorReports(
+            self._database,
+            self._users,
+            self._user_services.enrolled_factors,
+            self._factor_methods,
+            self._user_services.factor_policy,
+        )
+
+    @cached_property
+    def factor_enrolling(self) -> FactorEnrolling:
+        return FactorEnrolling(
+            self._database,
+            self._sessions.enrolments,
+            self._user_services.enrolled_factors,
+            self._sessions.authorizations,
+            self.reauthentication,
+            self._user_services.credential_changes,
+            self._factor_methods,
+        )
+
+    @cached_property
+    def factor_changes(self) -> FactorChanges:
+        return FactorChanges(
+            self._database,
+            self._users,
             self._sessions.enrolments,
             self._user_services.enrolled_factors,
             self._sessions.authorizations,
             self.reauthentication,
             self._user_services.credential_changes,
             self._audit,
-            self._base.keys,
             self._user_services.factor_policy,
+            self._factor_methods,
         )
 
     @cached_property
@@ -206,7 +240,8 @@ class AccountServices(ServiceGroup):
         return DueEnrolments(
             self._database,
             self._sessions.enrolments,
-            self.second_factors,
+            self.factor_enrolling,
+            self._factor_methods,
             self._sessions.logins,
         )
 
