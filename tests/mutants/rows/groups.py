@@ -106,7 +106,7 @@ ROWS: Final = (
     core(
         "invitations-administer",
         "Only administrators of a tenant invite to it.",
-        "content/tenants/invitations/service.py::InvitationService._check_rights",
+        "content/tenants/invitations/sending.py::InvitationSending.check_rights",
         "with self._database.read() as connection:\n"
         "    self._memberships.require_admin(connection, tenant_id, identity)\n"
         "if role.is_privileged",
@@ -148,7 +148,7 @@ ROWS: Final = (
     core(
         "invitations-secret-of-contact",
         "Registration by invitation only admits the contact that was invited.",
-        "content/tenants/invitations/service.py::InvitationService.is_invited",
+        "content/tenants/invitations/received.py::ReceivedInvitations.is_invited",
         "is not None and invitation.contact == credential",
         "is not None",
         "rest/test_invitations.py::TestInvitedRegistration::test_only_the_invited_contact_registers",

@@ -7,9 +7,12 @@ from strongroom.activity.audit.services import AuditServices
 from strongroom.activity.notifications.services import NotificationServices
 from strongroom.clock import DAY
 from strongroom.content.tenants.invitations.acceptance import InvitationAcceptance
+from strongroom.content.tenants.invitations.listing import InvitationListing
 from strongroom.content.tenants.invitations.messages import InvitationMessages
 from strongroom.content.tenants.invitations.previews import InvitationPreviews
-from strongroom.content.tenants.invitations.service import InvitationPolicy, InvitationService
+from strongroom.content.tenants.invitations.received import ReceivedInvitations
+from strongroom.content.tenants.invitations.sending import InvitationPolicy, InvitationSending
+from strongroom.content.tenants.invitations.service import InvitationService
 from strongroom.content.tenants.services import TenantServices
 from strongroom.identity.accounts.services import AccountServices
 from strongroom.identity.users.services import UserServices
@@ -53,31 +56,57 @@ class InvitationServices(ServiceGroup):
         )
 
     @cached_property
+    def invitation_listing(self) -> InvitationListing:
+        base = self._base
+        return InvitationListing(base.database, base.clock, self._tenants.memberships, self._users)
+
+    @cached_property
+    def received_invitations(self) -> ReceivedInvitations:
+        return ReceivedInvitations(
+            self._base.database,
+            self._user_services.credentials,
+            self._users,
+            self.invitation_acceptance,
+            self._audit,
+        )
+
+    @cached_property
+    def _policy(self) -> InvitationPolicy:
+        tenants, limits = self._settings.tenants, self._settings.limits
+        return InvitationPolicy(
+            lifetime=tenants.invitation_days * DAY,
+            max_open=self._settings.advanced.max_invitations,
+            adds_known=tenants.add_known_invitees,
+            per_recipient=limits.invitations_per_recipient,
+            per_user=limits.invitations_per_user,
+        )
+
+    @cached_property
     def invitations(self) -> InvitationService:
-        base, tenants, limits = self._base, self._settings.tenants, self._settings.limits
+        base, memberships = self._base, self._tenants.memberships
+        sending = InvitationSending(
+            base.database,
+            memberships,
+            self.invitation_messages,
+            base.rates,
+            self._accounts.reauthentication,
+            self._policy,
+        )
         return InvitationService(
             base.database,
             base.clock,
-            self._tenants.memberships,
+            memberships,
             self._tenants.group_members,
             self.invitation_acceptance,
             self._user_services.credentials,
-            self._users,
-            self.invitation_messages,
-            base.rates,
+            self.invitation_listing,
+            sending,
             self._audit,
-            self._accounts.reauthentication,
-            InvitationPolicy(
-                lifetime=tenants.invitation_days * DAY,
-                max_open=self._settings.advanced.max_invitations,
-                adds_known=tenants.add_known_invitees,
-                per_recipient=limits.invitations_per_recipient,
-                per_user=limits.invitations_per_user,
-            ),
+            self._policy,
         )
 
     def connect(self) -> None:
-        is_invited = self.invitations.is_invited
+        is_invited = self.received_invitations.is_invited
         self._user_services.credentials.on_bound(self.invitation_acceptance.bound)
         self._accounts.registration.set_invitation_check(is_invited)
         self._verification.code_sending.set_invitation_check(is_invited)

@@ -3,13 +3,11 @@
 from typing import Any
 
 from strongroom.content.tenants import operations
+from strongroom.content.tenants.invitations.listing import InvitationListing, SentInvitation
 from strongroom.content.tenants.invitations.messages import InvitationLinks
 from strongroom.content.tenants.invitations.previews import InvitationPreviews
-from strongroom.content.tenants.invitations.service import (
-    InvitationRequest,
-    InvitationService,
-    SentInvitation,
-)
+from strongroom.content.tenants.invitations.received import ReceivedInvitations
+from strongroom.content.tenants.invitations.service import InvitationRequest, InvitationService
 from strongroom.content.tenants.models import Invitation, Role
 from strongroom.content.tenants.schemas import (
     AcceptedInvitationSchema,
@@ -87,7 +85,7 @@ def list_invitations(tenant_id: str, query: dict[str, int]) -> Json:
     Secrets are not included. Invitations that were accepted, declined or withdrawn, or have expired,
     are not listed.
     """
-    service = get_service(InvitationService)
+    service = get_service(InvitationListing)
     page, included = service.page(current_identity(), tenant_id, paging(query))
     return envelope(page, _serialize, included)
 
@@ -106,7 +104,7 @@ def get_invitation(tenant_id: str, invitation_id: str) -> Json:
     An invitation that was accepted, declined or withdrawn, or has expired, is 404. Its secret is only
     in the message to the recipient.
     """
-    service = get_service(InvitationService)
+    service = get_service(InvitationListing)
     return _serialize(service.get(current_identity(), tenant_id, invitation_id))
 
 
@@ -186,7 +184,7 @@ def accept_invitation_secret(body: Json) -> Json:
     again. An administrator of the tenant keeps the role `admin`. A wrong, used, replaced or expired
     secret is 404.
     """
-    service = get_service(InvitationService)
+    service = get_service(ReceivedInvitations)
     tenant_id, role = service.accept_secret(current_identity(), body["secret"], origin())
     return {"tenantId": tenant_id, "role": role.value}
 
@@ -205,7 +203,7 @@ def list_received_invitations(user_id: str, query: dict[str, int]) -> Json:
 
     Only verified contacts count. `userId` must be the caller or `me`.
     """
-    service = get_service(InvitationService)
+    service = get_service(ReceivedInvitations)
     page, senders = service.received(current_identity(), own_id(user_id), paging(query))
     return envelope(page, _serialize_received, senders)
 
@@ -224,7 +222,7 @@ def accept_invitation(user_id: str, invitation_id: str) -> Json:
     The caller joins the tenant with the role and the groups of the invitation; an administrator of the
     tenant keeps the role `admin`. It is 404 if the inviter no longer administers the tenant.
     """
-    service = get_service(InvitationService)
+    service = get_service(ReceivedInvitations)
     tenant_id, role = service.accept(current_identity(), own_id(user_id), invitation_id, origin())
     return {"tenantId": tenant_id, "role": role.value}
 
@@ -242,7 +240,9 @@ def decline_invitation(user_id: str, invitation_id: str) -> dict[str, bool]:
 
     It is removed without a membership. Administrators of the tenant may invite the contact again.
     """
-    get_service(InvitationService).decline(current_identity(), own_id(user_id), invitation_id, origin())
+    get_service(ReceivedInvitations).decline(
+        current_identity(), own_id(user_id), invitation_id, origin()
+    )
     return DONE
 
 
