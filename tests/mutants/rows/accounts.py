@@ -515,8 +515,8 @@ ROWS: Final = (
         "second-factor-enrolled-by-self",
         "Not even administrators enrol a factor for another user.",
         "identity/accounts/factor_enrolling.py::FactorEnrolling.begin",
-        "identity.require_self(user_id) method = self.method(kind)",
-        "method = self.method(kind)",
+        "identity.require_self(user_id) method = self._methods.method(kind)",
+        "method = self._methods.method(kind)",
         "rest/test_second_factors.py"
         "::test_nobody_else_enrols_a_factor_and_a_stolen_token_does_not_either",
     ),
