@@ -42,7 +42,7 @@ class PageTexts:
     def used(self) -> set[str]:
         """The keys that templates name."""
         texts = [path.read_text() for path in self._package.glob("templates/**/*.html")]
-        return {key for text in texts for key in re.findall(r'(?<!strongroom\.)text\("([^"]+)"', text)}
+        return {key for text in texts for key in re.findall(r'(?<!\.)text\("([^"]+)"', text)}
 
     @property
     def missing(self) -> set[str]:

@@ -90,6 +90,22 @@ def test_a_wrong_form_keeps_what_was_typed(browser: PageBrowser, other: Person) 
     assert browser.open(f"{USERS}new", {**form, "name": ""}).status_code == 400
 
 
+def test_a_fault_stands_at_its_field_in_the_language_of_the_page(browser: PageBrowser) -> None:
+    browser.open(f"{USERS}new?lang=zh")
+    form = browser.forms[f"{USERS}new"]
+    page = browser.open(f"{USERS}new", {**form, "name": "", "username": "e", "email": "x"})
+    assert page.status_code == 400
+    assert re.search(
+        r'id="name"[^>]*aria-describedby="name-fault" aria-invalid="true" autofocus', page.text
+    )
+    assert '<p class="fault" id="name-fault">缺少必填字段的数据。</p>' in page.text
+    assert page.text.partition("<dialog")[0].count("autofocus") == 1
+    page = browser.open(f"{USERS}new", {**form, "name": "A", "username": "e"})
+    (fault,) = re.findall(r'<p class="fault" id="username-fault">([^<]+)', page.text)
+    assert not fault.isascii()
+    assert re.search(r'id="username"[^>]* value="e"[^>]* autofocus', page.text)
+
+
 def test_the_profile_of_a_user_is_changed(
     api: Api, browser: PageBrowser, person: Person, other: Person
 ) -> None:

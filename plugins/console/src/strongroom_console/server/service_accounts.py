@@ -4,10 +4,12 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from flask import Blueprint, request
+from marshmallow import Schema
+from marshmallow import fields as texts
 
+from strongroom.plugin_api.page_forms import SchemaForm
 from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.visits import current_visit, is_form_error
-from strongroom.plugin_api.web import RestResponse
 from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.scopes import SCOPES
 from strongroom_console.server.forms import field, fields, times_of
@@ -23,19 +25,30 @@ _SECTION: Final = "service-accounts/"
 _ACCOUNTS: Final = "/api/v1/service-accounts"
 
 
+class NewAccount(Schema):
+    """The form of a new service account."""
+
+    name = texts.String(required=True)
+
+
 @service_accounts.get("/")
 def list_accounts() -> Any:
     """Show the service accounts of the server."""
-    return _list()
+    return _list(SchemaForm(NewAccount()))
 
 
 @service_accounts.post("/")
 def create_account() -> Any:
     """Create a service account, and show its page."""
     visit = current_visit()
-    response = visit.rest("POST", _ACCOUNTS, {"name": field("name")})
+    form = SchemaForm(NewAccount(), request.form)
+    if form.faults:
+        return _list(form)
+    response = visit.rest("POST", _ACCOUNTS, form.values)
+    if form.refuse(response):
+        return _list(form)
     if response.error is not None:
-        return _list(response) if is_form_error(response) else visit.follow(response, _path())
+        return visit.follow(response, _path())
     return visit.follow(response, _path(response.json["id"]), "server-account-created")
 
 
@@ -116,18 +129,17 @@ def _rest(account_id: str) -> str:
     return f"{_ACCOUNTS}/{quote(account_id, safe='')}"
 
 
-def _list(refusal: RestResponse | None = None) -> Any:
+def _list(form: SchemaForm) -> Any:
     visit = current_visit()
     accounts = visit.read(_ACCOUNTS, pageSize=PAGE_SIZE, pageNumber=page_number())
     return server_page(
         visit,
         "server/service_accounts.html",
         _SECTION,
-        refusal=refusal,
         accounts=accounts["data"],
         included=accounts["included"],
         links=page_links(accounts["meta"]),
-        form=request.form,
+        form=form,
     )
 
 
