@@ -58,7 +58,7 @@ def remove_trashed(tenant_id: str) -> Any:
         return _page(visit, tenant_id, "my_files/removal.html", nodes=nodes)
     for node in nodes:
         response = visit.rest("DELETE", tenant_path(tenant_id, "trash", node))
-        if response.error is not None and response.error in STALE:
+        if response.error in STALE:
             return visit.follow(response, _path(tenant_id))
         results.append({"fileId": node, "error": response.json["error"] if response.error else None})
     return show_results(visit, tenant_id, results, _path(tenant_id), "nodes-deleted")
