@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import func, insert, select
 from tests.support.api import PASSWORD, Api, Person
 from tests.support.commands import run_command
+from tests.support.config import change_config
 from tests.support.databases import PostgresqlDatabases
 
 from strongroom.activity.audit.models import audit_events
@@ -317,6 +318,23 @@ def test_the_command_says_what_went(config: Path, database_url: str) -> None:
     assert (result.returncode, result.stderr) == (0, "")
     assert "counters: 3 removed\n" in result.stdout
     assert len(result.stdout.splitlines()) == 25
+
+
+def test_the_command_names_a_step_that_fails_and_runs_the_others(config: Path, tmp_path: Path) -> None:
+    (folder := tmp_path / "plugins.d").mkdir()
+    (folder / "acme.py").write_text(
+        "from strongroom.plugin_api import hookimpl\n"
+        "from strongroom.plugin_api.pruning import PruneStep\n"
+        'API_VERSION = "2.0"\n'
+        "@hookimpl\ndef register_prune_steps(host):\n"
+        '    return [PruneStep("rows", lambda: 1 // 0), PruneStep("others", lambda: 7)]\n'
+    )
+    change_config(config, {"plugins": {"folder": str(folder)}})
+    result = run_command("--config", str(config), "prune")
+    assert result.returncode == 1
+    assert "not removed: acme.rows: ZeroDivisionError" in result.stderr
+    assert "acme.others: 7 removed\n" in result.stdout
+    assert "captchas: 0 removed\n" in result.stdout
 
 
 def test_every_table_whose_rows_expire_is_looked_after() -> None:
