@@ -37,13 +37,10 @@ class Clock:
 
 def create_app() -> flask.Flask:
     app = flask.Flask(__name__)
-    host: Any = SimpleNamespace(
-        public_url="https://example.com/files",
-        blueprint=lambda name, description: flask.Blueprint(name, __name__),
-    )
-    blueprints: list[Any] = plugin.register_blueprints(host)
-    for blueprint in blueprints:
-        app.register_blueprint(blueprint)
+    host: Any = SimpleNamespace(public_url="https://example.com/files")
+    for blueprint in plugin.register_blueprints(host):
+        for _name, hook in blueprint.hooks:
+            app.before_request(hook)
     return app
 
 

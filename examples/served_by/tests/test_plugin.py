@@ -1,8 +1,6 @@
 """Run the hook in a Flask application; the tests of Strongroom run it in a server."""
 
 import socket
-from types import SimpleNamespace
-from typing import Any
 
 import flask
 import pytest
@@ -11,10 +9,9 @@ from strongroom_served_by import plugin
 
 def served_by() -> str | None:
     app = flask.Flask(__name__)
-    host: Any = SimpleNamespace(blueprint=lambda name, description: flask.Blueprint(name, __name__))
-    blueprints: list[Any] = plugin.register_blueprints(host)
-    for blueprint in blueprints:
-        app.register_blueprint(blueprint)
+    for blueprint in plugin.register_blueprints():
+        for _name, hook in blueprint.hooks:
+            app.after_request(hook)
     return app.test_client().get("/").headers[plugin.HEADER]
 
 

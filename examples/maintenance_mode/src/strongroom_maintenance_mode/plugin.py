@@ -58,7 +58,7 @@ def register_blueprints(host: HostAPI) -> list[Blueprint]:
     # A service manager or load balancer would otherwise restart or remove the server.
     health_checks = {f"{base_path}/livez", f"{base_path}/readyz"}
     switch = Switch(name, monotonic)
-    hooks = host.blueprint("maintenance", description="Maintenance mode.")
+    hooks = Blueprint("maintenance", description="Maintenance mode.")
 
     @hooks.before_app_request
     def refuse() -> None:

@@ -7,7 +7,6 @@ from typing import Final
 from flask import Response
 
 from strongroom.plugin_api import hookimpl
-from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import Blueprint
 
 API_VERSION = "2.0"
@@ -17,9 +16,9 @@ VARIABLE: Final = "STRONGROOM_NODE_NAME"
 
 
 @hookimpl
-def register_blueprints(host: HostAPI) -> list[Blueprint]:
+def register_blueprints() -> list[Blueprint]:
     node = os.environ.get(VARIABLE) or socket.gethostname()
-    hooks = host.blueprint("served-by", description="The name of the node.")
+    hooks = Blueprint("served-by", description="The name of the node.")
 
     @hooks.after_app_request
     def add_header(response: Response) -> Response:
