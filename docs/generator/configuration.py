@@ -8,7 +8,6 @@ from generator.prose import prose, required
 from strongroom.foundation.config.describe import NAME, Section, core_sections, template
 from strongroom.foundation.config.file_settings import StorageSettings
 from strongroom.foundation.config.limits import NORMAL, OFF, PROFILES, STRICT, LimitsSettings
-from strongroom.foundation.config.loader import ALIASES
 from strongroom.foundation.plugins.manager import PluginManager
 from strongroom.foundation.plugins.selection import BUILTIN, offered_sections
 
@@ -47,16 +46,6 @@ from floods of messages, and the knowledge of who is registered.
 |---|---|---|---|
 """
 
-DEPRECATED = """\
-## Deprecated keys
-
-The former names of renamed keys still work, in the file and as environment variables. They are reported
-when the server starts and by `config check`. A key that is set by both of its names is refused.
-
-| former name | use |
-|---|---|
-"""
-
 
 def configuration_page() -> Iterator[str]:
     """Yield the pieces of the page of configuration keys."""
@@ -66,8 +55,6 @@ def configuration_page() -> Iterator[str]:
     yield from map(limit_row, fields(LimitsSettings)[1:])
     yield "\n" + EXTENSIONS
     yield from map(section_of, offered_sections(PluginManager(BUILTIN, ())))
-    yield "\n" + DEPRECATED
-    yield from (f"| `{'.'.join(old)}` | `{'.'.join(new)}` |\n" for old, new in ALIASES.items())
 
 
 def limit_row(item: "Field[Any]") -> str:

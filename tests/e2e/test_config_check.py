@@ -116,14 +116,6 @@ def test_a_server_whose_redis_is_away_warns_when_it_starts(server_config: Path, 
     assert "hush" not in output
 
 
-def test_a_server_reports_former_keys_when_it_starts(server_config: Path, tmp_path: Path) -> None:
-    server_config.write_text("files.user_tenants = false\n" + server_config.read_text())
-    with serving(server_config, tmp_path / "output"):
-        pass
-    notice = f"{server_config}:1: files.user_tenants: deprecated: use tenants.allow_user_creation"
-    assert f"strongroom: warning: {notice}\n" in (tmp_path / "output").read_text()
-
-
 def test_a_store_that_is_away_is_reported_though_a_server_would_start(server_config: Path) -> None:
     change_config(server_config, *main_storage(S3 | {"endpoint_url": "http://127.0.0.1:1"}))
     assert outage(server_config, WITHOUT).startswith("storages.main: ")

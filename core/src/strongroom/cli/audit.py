@@ -12,7 +12,7 @@ import click
 from strongroom.activity.audit.export import verify_export
 from strongroom.activity.audit.service import Link
 from strongroom.activity.audit.verifier import ChainBroken
-from strongroom.cli.context import CommandContext, config_option, former_command
+from strongroom.cli.context import CommandContext, config_option
 from strongroom.cli.output import echo
 from strongroom.cli.progress import progress_bar
 from strongroom.foundation.caller import Origin
@@ -128,11 +128,6 @@ def verify_export_command(file: Path, jwks: Path, *, as_json: bool) -> None:
         return
     echo(f"{checkpoint.records} records of {checkpoint.issuer} are valid")
     echo(f"from after {checkpoint.previous} to {checkpoint.last}, at {checkpoint.created_at}")
-
-
-audit_group.add_command(
-    former_command(verify_export_command, "audit verify-export", "rescue verify-export")
-)
 
 
 @audit_group.command("prune")

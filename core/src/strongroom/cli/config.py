@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from strongroom.cli.context import CommandContext, config_option, warn_of_deprecations
+from strongroom.cli.context import CommandContext, config_option
 from strongroom.cli.output import echo
 from strongroom.foundation.config import Configuration, ConfigurationError
 from strongroom.foundation.config.describe import show, template, template_sections
@@ -41,7 +41,6 @@ def check_command(context: CommandContext, *, offline: bool) -> None:
     """
     from strongroom.cli.startup import require_offline
 
-    warn_of_deprecations(context.configuration)
     require_offline(context.configuration)
     if not offline:
         _require_present(context.configuration)

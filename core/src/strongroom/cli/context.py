@@ -3,10 +3,9 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from copy import copy
-from functools import cached_property, wraps
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -135,29 +134,9 @@ def plugins_checked(context: CommandContext, collect: Callable[[], T]) -> T:
         raise
 
 
-def warn_of_deprecations(configuration: Configuration) -> None:
-    """Print a warning for each key that is set by a former name."""
-    for notice in configuration.deprecations:
-        warn(str(notice))
-
-
 def warn(message: str) -> None:
     """Print a warning on standard error."""
     echo(f"strongroom: warning: {message}", err=True)
-
-
-def former_command(command: click.Command, former: str, current: str) -> click.Command:
-    """Return a hidden command with a former name, which prints a deprecation notice and runs."""
-    run = cast("Callable[..., Any]", command.callback)
-
-    @wraps(run)
-    def notify_and_run(*args: Any, **options: Any) -> Any:
-        warn(f"the command {former} is deprecated: use {current}")
-        return run(*args, **options)
-
-    alias = copy(command)
-    alias.name, alias.hidden, alias.callback = former.rpartition(" ")[2], True, notify_and_run
-    return alias
 
 
 def _choose_config(ctx: click.Context, _parameter: click.Parameter, path: Path | None) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from strongroom.activity.audit.service import AuditEvent
-from strongroom.cli.context import CommandContext, config_option, former_command
+from strongroom.cli.context import CommandContext, config_option
 from strongroom.cli.output import echo
 from strongroom.clock import SystemClock, iso_format
 from strongroom.foundation.caller import Origin
@@ -83,9 +83,6 @@ def adopt_secret_command(context: CommandContext) -> None:
             event = AuditEvent("secret.adopt", origin=Origin(user_agent="command line"))
             container.get(AuditService).record(connection, event)
     echo("the configured secret key is the database's from now on")
-
-
-keys_group.add_command(former_command(adopt_secret_command, "keys adopt-secret", "rescue adopt-secret"))
 
 
 @keys_group.command("create-master-key")
@@ -174,11 +171,6 @@ def export_tenant_key_command(
     if not text:
         raise click.ClickException("it has no key in this storage")
     create_private_file(output, text)
-
-
-keys_group.add_command(
-    former_command(export_tenant_key_command, "keys export-tenant-key", "rescue export-tenant-key")
-)
 
 
 def _show(keys: Sequence[Key], algorithm: str) -> None:

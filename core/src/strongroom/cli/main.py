@@ -52,9 +52,6 @@ _COMMANDS: Final = {
 """The module and the name of each command object, by the name of the command."""
 
 
-_FORMER_COMMANDS: Final = {"housekeeping": "prune"}
-"""The current names of renamed commands, by the former names, which are hidden but still work."""
-
 _PLUGIN_COMMANDS: Final = "strongroom.plugin_commands"
 
 
@@ -62,11 +59,8 @@ class RootGroup(click.Group):
     """Imports only the requested command; plugins are loaded only for commands unknown to the core."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if current := _FORMER_COMMANDS.get(cmd_name):
-            warn(f"the command {cmd_name} is deprecated: use {current}")
-        name = current or cmd_name
-        if name in _COMMANDS:
-            return core_command(name)
+        if cmd_name in _COMMANDS:
+            return core_command(cmd_name)
         return self._plugin_commands(ctx).get(cmd_name)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

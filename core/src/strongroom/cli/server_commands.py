@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from strongroom.cli.context import CommandContext, config_option, warn, warn_of_deprecations
+from strongroom.cli.context import CommandContext, config_option, warn
 from strongroom.cli.output import echo, echo_json
 from strongroom.cli.startup import application, limits_fault, raise_file_limit, require_free_ports
 from strongroom.cli.users import make_setup_link
@@ -34,7 +34,6 @@ def serve(context: CommandContext) -> None:
     production, settings that are safe only on a developer's machine are refused.
     """
     configuration = context.configuration
-    warn_of_deprecations(configuration)
     # Before any other process is forked, because the sockets are meant for this one.
     inherited_sockets()
     # Before anything opens files, and inherited by the workers.

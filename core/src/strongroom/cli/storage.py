@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from strongroom.cli.context import CommandContext, former_command
+from strongroom.cli.context import CommandContext
 from strongroom.cli.output import echo
 from strongroom.cli.progress import progress_bar
 from strongroom.content.storage.fsck import Finding, StorageCheck
@@ -167,9 +167,6 @@ def claim_command(context: CommandContext, name: str, previous: str | None) -> N
     echo(f"{name} belongs to the database {mine.database} now")
     if owner and owner.database != mine.database:
         echo(f"warning: the database {owner.database} must never use this store again", err=True)
-
-
-storage_group.add_command(former_command(claim_command, "storage claim", "rescue claim-storage"))
 
 
 class ByteRate(click.ParamType["int"]):

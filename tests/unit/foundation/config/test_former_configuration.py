@@ -7,7 +7,6 @@ from typing import Any
 
 from strongroom.foundation.config import Configuration, load
 from strongroom.foundation.config.describe import core_sections, template
-from strongroom.foundation.config.loader import ALIASES
 from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.config.sources import KeyPath
 
@@ -63,7 +62,7 @@ def former_keys() -> dict[KeyPath, Any]:
 
 def effective(configuration: Configuration, path: KeyPath) -> Any:
     value: Any = configuration.settings
-    for name in ALIASES.get(path, path):
+    for name in path:
         value = value[name] if isinstance(value, dict) else getattr(value, name)
     return plain(value)
 
@@ -87,15 +86,9 @@ def test_no_former_key_has_its_default() -> None:
     assert not [path for path in same if effective(default, path) == former_keys()[path]]
 
 
-def test_only_renamed_keys_are_reported() -> None:
-    reported = {tuple(notice.key.split(".")) for notice in load(FORMER, {}).deprecations}
-    assert reported == former_keys().keys() & ALIASES.keys()
-    assert len(reported) == 17
-
-
 def test_no_key_was_lost_and_none_was_added_unnoticed() -> None:
     current = {path for path, _ in keys(tomllib.loads(uncommented(template(core_sections()))))}
-    former = {ALIASES.get(path, path) for path in former_keys() if path[0] != "storages"}
+    former = {path for path in former_keys() if path[0] != "storages"}
     assert current == former | ADDED
 
 

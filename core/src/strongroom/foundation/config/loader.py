@@ -32,63 +32,6 @@ from strongroom.foundation.config.sources import (
     suggestion,
 )
 
-ALIASES: Final[Mapping[KeyPath, KeyPath]] = {
-    ("files", "user_tenants"): ("tenants", "allow_user_creation"),
-    ("messages", "templates"): ("messages", "templates_dir"),
-    ("server", "transfer_grace_seconds"): ("advanced", "transfer_grace_seconds"),
-    ("server", "min_transfer_rate"): ("advanced", "min_transfer_rate"),
-    ("passwords", "hashes_in_flight"): ("advanced", "max_concurrent_hashes"),
-    ("passwords", "max_concurrent_hashes"): ("advanced", "max_concurrent_hashes"),
-    ("passwords", "hash_queue"): ("advanced", "hash_queue"),
-    ("captcha", "lifetime_seconds"): ("advanced", "captcha_lifetime_seconds"),
-    ("business_files", "pictures_in_flight"): ("advanced", "max_concurrent_images"),
-    ("business_files", "max_concurrent_images"): ("advanced", "max_concurrent_images"),
-    ("business_files", "picture_memory_bytes"): ("advanced", "picture_memory_bytes"),
-    ("business_files", "picture_seconds"): ("advanced", "picture_seconds"),
-    ("files", "bundle_lifetime_seconds"): ("advanced", "bundle_lifetime_seconds"),
-    ("files", "upload_lifetime_seconds"): ("advanced", "upload_lifetime_seconds"),
-    ("files", "open_direct_uploads_per_user"): ("advanced", "open_direct_uploads_per_user"),
-    ("scanning", "inline_max_bytes"): ("advanced", "scan_inline_max_bytes"),
-    ("scanning", "threads"): ("advanced", "scan_threads"),
-    ("events", "waiting_per_process"): ("advanced", "waiting_per_process"),
-    ("tenants", "max_groups"): ("advanced", "max_groups"),
-    ("tenants", "max_groups_per_user"): ("advanced", "max_groups_per_user"),
-    ("tenants", "max_invitations"): ("advanced", "max_invitations"),
-}
-"""The current path of each key, by its former path."""
-
-
-def resolve_aliases(raw: RawConfiguration) -> list[Problem]:
-    """Move the values of former keys to the current keys, and return a notice for each.
-
-    Raises:
-        ConfigurationError: a key is set by both of its names; one problem each.
-    """
-    used = {former: current for former, current in ALIASES.items() if raw.states(former)}
-    if problems := [_conflict(raw, *names) for names in used.items() if _is_twice(raw, used, *names)]:
-        raise ConfigurationError(problems)
-    return [_move(raw, *names) for names in used.items()]
-
-
-def _is_twice(
-    raw: RawConfiguration, used: Mapping[KeyPath, KeyPath], former: KeyPath, current: KeyPath
-) -> bool:
-    """Return whether a key is also set by its current name, or by a later one of its former names."""
-    others = [name for name, target in used.items() if target == current]
-    return raw.states(current) or former != others[-1]
-
-
-def _conflict(raw: RawConfiguration, former: KeyPath, current: KeyPath) -> Problem:
-    message = f"is the former name of {'.'.join(current)}, which is also set; remove {'.'.join(former)}"
-    return Problem(raw.origin(former), ".".join(former), message)
-
-
-def _move(raw: RawConfiguration, former: KeyPath, current: KeyPath) -> Problem:
-    origin = raw.origin(former)
-    raw.set(current, raw.remove(former), origin)
-    return Problem(origin, ".".join(former), f"deprecated: use {'.'.join(current)}")
-
-
 ExtensionValues = dict[KeyPath, dict[str, Any]]
 
 
@@ -193,8 +136,6 @@ def _meant(name: str) -> str | None:
         if not words.lstrip("_").startswith(prefix):
             continue
         key = words.lstrip("_").removeprefix(prefix)
-        if current := ALIASES.get((section, key.lstrip("_").lower())):
-            return f'did you mean "{PREFIX}{"__".join(current).upper()}"?'
         if key.startswith("_") or _is_key(kind, key.removesuffix(FILE_SUFFIX)):
             return f'did you mean "{PREFIX}{section.upper()}__{key.lstrip("_")}"?'
     return None
@@ -209,14 +150,12 @@ def _is_key(kind: Any, key: str) -> bool:
 class Configuration:
     """The settings of the core, the raw tables of extensions, and the problems collected so far.
 
-    ``deprecations`` has a notice for each key that is set by a former name. ``selection`` is a cache of
-    :func:`strongroom.foundation.plugins.selection.select`.
+    ``selection`` is a cache of :func:`strongroom.foundation.plugins.selection.select`.
     """
 
     settings: Settings
     raw: RawConfiguration
     extension_values: ExtensionValues
-    deprecations: Sequence[Problem] = ()
     problems: list[Problem] = field(default_factory=list)
     selection: object = None
     _consumed: set[KeyPath] = field(default_factory=set)
@@ -275,7 +214,6 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Configuration:
     refuse_misspelt_variables(environment)
     raw = read_file(path) if path else RawConfiguration()
     apply_environment(raw, environment)
-    deprecations = resolve_aliases(raw)
     apply_profile(raw)
     core_values, extension_values = split(raw.values)
     try:
@@ -284,7 +222,7 @@ def load(path: Path | None, environment: Mapping[str, str]) -> Configuration:
         raise ConfigurationError(find_problems(error.messages_dict, Settings, (), raw)) from error
     # After validation, because these defaults depend on other keys.
     settings = fill(settings, extension_values, raw)
-    return Configuration(settings, raw, extension_values, deprecations)
+    return Configuration(settings, raw, extension_values)
 
 
 def plugins_settings(path: Path | None, environment: Mapping[str, str]) -> PluginsSettings:

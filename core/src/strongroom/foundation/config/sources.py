@@ -124,14 +124,6 @@ class RawConfiguration:
         table[path[-1]] = value
         self.origins[path] = origin
 
-    def remove(self, path: KeyPath) -> Any:
-        """Remove a key that is set, and return its value."""
-        table = self.values
-        for part in path[:-1]:
-            table = table[part]
-        self.origins.pop(path, None)
-        return table.pop(path[-1])
-
 
 def read_file(path: Path) -> RawConfiguration:
     """Read a TOML file.
