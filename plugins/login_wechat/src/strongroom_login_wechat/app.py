@@ -36,7 +36,7 @@ class App(Provider):
             openid: the id of the person in this app.
             unionid: the id of the person in all apps of an open-platform account. It may appear at a
                 later login.
-            nickname: the display name, which identifies nobody.
+            nickname: the display name; it is not an identifier.
             mobile: a number in E.164, which WeChat has verified by a message to it.
         """
         union = [Credential(UNIONID, f"{self._app.account}:{unionid}")] if unionid else []

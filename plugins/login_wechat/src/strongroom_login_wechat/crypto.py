@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import hmac
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES128
 from cryptography.hazmat.primitives.ciphers.modes import CBC
 from cryptography.hazmat.primitives.padding import PKCS7
 
+from strongroom_login_oauth.strict_json import parse_object
 from strongroom_login_wechat.errors import DataInvalid
 
 CLOCK_SKEW = 60
@@ -46,12 +46,11 @@ def decrypt(encrypted_data: str, iv: str, session_key: str) -> Mapping[str, Any]
         cipher = Cipher(AES128(_decoded(session_key)), CBC(_decoded(iv)))
         decryptor, unpadder = cipher.decryptor(), PKCS7(_BLOCK_BITS).unpadder()
         padded = decryptor.update(_decoded(encrypted_data)) + decryptor.finalize()
-        members = json.loads(unpadder.update(padded) + unpadder.finalize())
-    except (ValueError, RecursionError):
-        members = None
-    if not isinstance(members, dict):
-        raise DataInvalid("the data does not decrypt")
-    return members
+        return parse_object(unpadder.update(padded) + unpadder.finalize())
+    except ValueError:
+        pass
+    # Raised outside the handler, because the parser's exception contains the data.
+    raise DataInvalid("the data does not decrypt")
 
 
 def check_watermark(members: Mapping[str, Any], *, appid: str, now: float, max_age: float) -> None:

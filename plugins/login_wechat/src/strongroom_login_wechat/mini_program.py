@@ -1,8 +1,8 @@
 """Mini programs: the app sends a login code directly, without a redirect."""
 
-import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from strongroom.plugin_api.host import HostAPI
@@ -10,6 +10,7 @@ from strongroom_login_oauth.app_token import AppToken
 from strongroom_login_oauth.client import Json
 from strongroom_login_oauth.errors import CodeExpired, CodeInvalid, CodeUsed, ProviderUnavailable
 from strongroom_login_oauth.provider import Answer, Identity, Start
+from strongroom_login_oauth.strict_json import parse_object
 from strongroom_login_wechat.api import WeChatApi
 from strongroom_login_wechat.app import App
 from strongroom_login_wechat.crypto import check_signature, check_watermark, decrypt
@@ -116,10 +117,7 @@ class MiniProgram(App):
 
 
 def _object(text: str) -> Mapping[str, Any]:
-    try:
-        members = json.loads(text)
-    except (ValueError, RecursionError):
-        members = None
-    if not isinstance(members, dict):
-        raise DataInvalid("the data is no JSON object")
-    return members
+    with suppress(ValueError):
+        return parse_object(text.encode())
+    # Raised outside the handler, because the parser's exception contains the data.
+    raise DataInvalid("the data is no JSON object")
