@@ -14,7 +14,8 @@ from bench.harness import Plan, Row, interleave
 from bench.searches import container_of
 from bench.work_time import Stopwatch, Taken
 from strongroom.assembly.container import Container
-from strongroom.content.files.listing import FileListing, FilePage
+from strongroom.content.files.list_requests import FilePage
+from strongroom.content.files.listing import FileListing
 from strongroom.content.nodes.node_filters import SORTS, NodeOrder
 from strongroom.content.nodes.node_selection import NodeSelection
 from strongroom.content.tenants.groups.service import GroupService

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
 from strongroom.content.files.grants import AccessExplainer
-from strongroom.content.files.listing import FileListing, FilePage
+from strongroom.content.files.list_requests import FilePage
+from strongroom.content.files.listing import FileListing
 from strongroom.content.files.search import FileSearch, NodeSearch
 from strongroom.content.files.service import FileService
 from strongroom.content.nodes.models import Permission

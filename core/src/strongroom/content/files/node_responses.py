@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from strongroom.content.files.listing import FilePage
+from strongroom.content.files.list_requests import FilePage
 from strongroom.content.files.node_paths import NodePaths
 from strongroom.content.files.serializers import Json, node_json
 from strongroom.content.nodes.access import NodeView

@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 from strongroom.clock import Clock
 from strongroom.content.files import search_scope
-from strongroom.content.files.listing import FilePage
+from strongroom.content.files.list_requests import FilePage
 from strongroom.content.files.search_scope import (
     InheritedPermissions,
     ScopeShape,
