@@ -15,7 +15,7 @@ from tests.support.page_browser import PageBrowser
 from tests.support.statements import statements
 
 from strongroom.plugin_api.visits import PageApplication
-from strongroom.web.http.app import Application
+from strongroom.web.http.dispatch.application import Application
 from strongroom.web.http.mounts import Mount
 
 SAFE: Final = {"GET", "HEAD", "OPTIONS"}

@@ -32,7 +32,7 @@ ROWS: Final = (
     core(
         "coding-secrets",
         "A response whose operation does not declare it is not compressed.",
-        "web/http/app.py::Application._completed",
+        "web/http/dispatch/application.py::Application._completed",
         "if response.may_be_coded:",
         "if True:",
         "rest/test_content_codings.py::TestSecrets::test_tokens_and_shares",
@@ -123,7 +123,7 @@ ROWS: Final = (
     core(
         "http-methods",
         "Methods are case-sensitive.",
-        "web/http/app.py::Application.create_url_adapter",
+        "web/http/dispatch/application.py::Application.create_url_adapter",
         'if not request.environ["REQUEST_METHOD"].isupper():',
         "if False:",
         "e2e/test_http_rules.py::test_methods_are_case_sensitive",
@@ -243,7 +243,7 @@ ROWS: Final = (
     core(
         "downloads-nosniff",
         "Browsers do not guess the type of a response.",
-        "web/http/app.py::Application._completed",
+        "web/http/dispatch/application.py::Application._completed",
         'headers = (("X-Request-Id", identifier), _NOSNIFF)',
         'headers = (("X-Request-Id", identifier),)',
         "rest/test_active_content.py::test_active_content_is_sent_so_that_it_runs_nowhere",
@@ -292,7 +292,7 @@ ROWS: Final = (
     core(
         "http-path",
         "No route has a path with NUL or with repeated leading slashes.",
-        "web/http/app.py::_is_invalid",
+        "web/http/dispatch/application.py::_is_invalid",
         'return "\\0" in path or path.startswith("//")',
         "return False",
         "rest/test_hot_routes.py::TestRequests::test_paths",
@@ -300,7 +300,7 @@ ROWS: Final = (
     core(
         "http-hooks-before",
         "A request hook of a plugin may refuse any request.",
-        "web/http/app.py::Application._serve",
+        "web/http/dispatch/application.py::Application._serve",
         "response: Any = self._replacement(direct.before) if direct.before else None",
         "response: Any = None",
         "rest/test_hot_routes.py::TestHooks::test_a_hook_may_refuse_requests",
@@ -308,7 +308,7 @@ ROWS: Final = (
     core(
         "http-hooks-after",
         "A request hook of a plugin sees every response.",
-        "web/http/app.py::Application._serve",
+        "web/http/dispatch/application.py::Application._serve",
         "response = hook(response)",
         "pass",
         "rest/test_hot_routes.py::TestHooks::test_hooks_run_for_each_request_and_may_change_its_response",
@@ -316,7 +316,7 @@ ROWS: Final = (
     core(
         "http-hooks-teardown",
         "A teardown hook of a plugin is called for every request.",
-        "web/http/app.py::Application._direct_endpoints",
+        "web/http/dispatch/application.py::Application._direct_endpoints",
         "if isinstance(view, Operation) and not others:",
         "if isinstance(view, Operation):",
         "rest/test_hot_routes.py::TestHooks::test_hooks_run_for_each_request_and_may_change_its_response",
@@ -391,7 +391,7 @@ ROWS: Final = (
     core(
         "web-no-store",
         "Caches do not store the answers to requests with a token.",
-        "web/http/app.py::Application._completed",
+        "web/http/dispatch/application.py::Application._completed",
         "defaults = (NO_STORE,) if is_private else ()",
         "defaults = ()",
         "rest/test_conventions.py::test_authenticated_responses_are_not_stored_by_caches",
@@ -407,7 +407,7 @@ ROWS: Final = (
     core(
         "web-redirect",
         "A redirect leads to the public URL, and not to the Host of the request.",
-        "web/http/app.py::_redirect",
+        "web/http/dispatch/application.py::_redirect",
         'get_service(PublicUrl).root + urlunsplit(("", "", *target[2:]))',
         "redirect.new_url",
         "rest/test_redirects.py::test_a_redirect_leads_to_the_public_url_and_has_the_error_body",

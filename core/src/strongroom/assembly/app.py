@@ -36,9 +36,9 @@ from strongroom.plugin_api.web import CodePage, InvitationPage, PasswordPage, St
 from strongroom.version import __version__
 from strongroom.web.feature import Feature
 from strongroom.web.http.access import FactorGuard, KeyAuthenticator, TokenAuthenticator
-from strongroom.web.http.app import Application
 from strongroom.web.http.authenticators import Authenticators
 from strongroom.web.http.cookies import HostCookie
+from strongroom.web.http.dispatch.application import Application
 from strongroom.web.http.errors import ErrorNegotiation
 from strongroom.web.http.languages import LocaleLookup
 from strongroom.web.http.middleware import CloseWhileDraining, CorsMiddleware, RequestMetricsMiddleware

@@ -36,7 +36,7 @@ from strongroom.plugin_api.storage import (
     StorageUnavailable,
 )
 from strongroom.plugin_api.tracing import process_tracer
-from strongroom.web.http.app import Application
+from strongroom.web.http.dispatch.application import Application
 from strongroom.web.http.request import client
 
 if TYPE_CHECKING:

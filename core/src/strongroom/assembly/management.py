@@ -35,7 +35,7 @@ from strongroom.ops.observability.readiness import AWAY, Probes, Readiness, prob
 from strongroom.ops.observability.shared_metrics import exposition
 from strongroom.ops.observability.totals import Totals
 from strongroom.ops.observability.views import blueprint as health_blueprint
-from strongroom.web.http.app import Application
+from strongroom.web.http.dispatch.application import Application
 from strongroom.web.http.request import register_service
 
 logger = logging.getLogger(__name__)

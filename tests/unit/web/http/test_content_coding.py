@@ -10,7 +10,7 @@ from marshmallow import Schema, fields
 
 from strongroom.plugin_api.schemas import collection_of
 from strongroom.plugin_api.web import Access
-from strongroom.web.http.app import Application
+from strongroom.web.http.dispatch.application import Application
 from strongroom.web.http.response import Response
 from strongroom.web.http.routing import Blueprint
 

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask, after_this_request
 
 from strongroom.web.http.access import Access
-from strongroom.web.http.app import Application
+from strongroom.web.http.dispatch.application import Application
 from strongroom.web.http.response import Response
 from strongroom.web.http.routing import Blueprint
 

@@ -7,7 +7,7 @@ import flask
 import pytest
 
 from strongroom.plugin_api.web import Access
-from strongroom.web.http.app import Application
+from strongroom.web.http.dispatch.application import Application
 from strongroom.web.http.routing import Blueprint
 
 

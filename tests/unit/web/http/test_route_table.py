@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import Map, RequestRedirect, Rule
 
-from strongroom.web.http.app import RouteTable
+from strongroom.web.http.dispatch.route_table import RouteTable
 
 METHODS = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"]
 PLAIN_SEGMENTS = ["a", "b", "<x>"]

@@ -14,7 +14,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.test import run_wsgi_app
 
 from strongroom.plugin_api.web import RestResponse
-from strongroom.web.http.app import Application
+from strongroom.web.http.dispatch.application import Application
 from strongroom.web.http.mounts import close_body
 from strongroom.web.http.request import current_environ, get_service, request_id
 from strongroom.web.http.reserved_routes import RESERVED
