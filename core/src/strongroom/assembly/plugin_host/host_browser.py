@@ -37,12 +37,12 @@ class HostBrowser(BrowserAPI):
 
     Args:
         plugin: the plugin, whose values it reads and stores.
-        login_pages: returns the pages on which browsers log in, if a plugin has them.
+        offered_pages: returns the pages on which browsers log in, if a plugin has them.
     """
 
     _plugin: str
     _public_url: str
-    _login_pages: Callable[[], LoginPages | None]
+    _offered_pages: Callable[[], LoginPages | None]
 
     @property
     def csrf(self) -> str:
@@ -106,17 +106,17 @@ class HostBrowser(BrowserAPI):
 
     def require_session(self, *, admits_impersonation: bool = False) -> BrowserSession:
         session = self._session(admits_impersonation=admits_impersonation)
-        pages = self._login_pages()
+        pages = self._offered_pages()
         if session is None:
             go_to_login(pages.login_path if pages else None)
         return session
 
     def login_path(self, resume: str | None = None) -> str | None:
-        pages = self._login_pages()
+        pages = self._offered_pages()
         return None if pages is None else pages.login_path(resume)
 
     def step_up_path(self, resume: str) -> str | None:
-        pages = self._login_pages()
+        pages = self._offered_pages()
         return None if pages is None else pages.step_up_path(resume)
 
     def finish_login(
@@ -127,7 +127,7 @@ class HostBrowser(BrowserAPI):
         resume: str | None = None,
         link: str | None = None,
     ) -> Any:
-        pages = self._login_pages()
+        pages = self._offered_pages()
         if pages is None:
             raise NotImplementedHere("No plugin has login pages.")
         response: Any = pages.finish(
@@ -139,7 +139,7 @@ class HostBrowser(BrowserAPI):
         return response
 
     def refuse_login(self, error: ApiError) -> Any:
-        pages = self._login_pages()
+        pages = self._offered_pages()
         refusal = error_response(error)
         answer = RestResponse(refusal.status_code, refusal.get_json())
         response: Any = pages.refuse(answer) if pages and is_navigation() else None
@@ -148,7 +148,7 @@ class HostBrowser(BrowserAPI):
         return response
 
     def finish_connection(self, name: str, proof: Mapping[str, str] | None) -> Any:
-        pages = self._login_pages()
+        pages = self._offered_pages()
         response: Any = None if pages is None else pages.finish_connection(name, proof)
         if response is None:
             raise NotImplementedHere("No plugin has pages that connect accounts.")
