@@ -10,8 +10,10 @@ from tests.mutants.rows import (
     access,
     access_keys,
     accounts,
+    activity,
     assurance,
     batches,
+    commands,
     console,
     databases,
     effects,
@@ -70,4 +72,6 @@ MUTANTS: Final = (
     *batches.ROWS,
     *user_imports.ROWS,
     *console.ROWS,
+    *commands.ROWS,
+    *activity.ROWS,
 )

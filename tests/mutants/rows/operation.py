@@ -131,4 +131,75 @@ ROWS: Final = (
         "unit/foundation/database/test_compilation.py"
         "::test_no_statement_of_the_usage_of_a_tenant_is_compiled",
     ),
+    core(
+        "production-sample-secret",
+        "Production refuses a published or simple secret key.",
+        "ops/production.py::_secret",
+        "if is_sample_secret(secret):",
+        "if False:",
+        "unit/foundation/config/test_wrong_configurations.py"
+        "::test_a_wrong_key_or_value_is_one_line_with_the_key_and_what_would_be_right",
+    ),
+    core(
+        "production-https",
+        "Production refuses a public URL without TLS.",
+        "ops/production.py::_addresses",
+        'elif urlsplit(stated).scheme != "https":',
+        "elif False:",
+        "unit/foundation/config/test_wrong_configurations.py"
+        "::test_a_wrong_key_or_value_is_one_line_with_the_key_and_what_would_be_right",
+    ),
+    core(
+        "production-proxies",
+        "Production trusts no address of every client.",
+        "ops/production.py::_addresses",
+        "if any(parse_network(text).prefixlen == 0 for text in settings.server.trusted_proxies):",
+        "if False:",
+        "unit/foundation/config/test_wrong_configurations.py"
+        "::test_a_wrong_key_or_value_is_one_line_with_the_key_and_what_would_be_right",
+    ),
+    core(
+        "production-captcha",
+        "Production refuses extensions for development.",
+        "ops/production.py::_extensions",
+        "if selection.captcha.extension.development_only:",
+        "if False:",
+        "unit/foundation/config/test_wrong_configurations.py"
+        "::test_a_wrong_key_or_value_is_one_line_with_the_key_and_what_would_be_right",
+    ),
+    core(
+        "production-console-sender",
+        "Production sends no codes to the log.",
+        "ops/production.py::_extensions",
+        "if choice.extension.development_only:",
+        "if False:",
+        "unit/foundation/config/test_wrong_configurations.py"
+        "::test_a_wrong_key_or_value_is_one_line_with_the_key_and_what_would_be_right",
+    ),
+    core(
+        "production-secret-file",
+        "Production refuses a secret key that others can read.",
+        "ops/production.py::_secret",
+        "if file is not None and is_readable_by_others(file):",
+        "if False:",
+        "unit/foundation/config/test_wrong_configurations.py"
+        "::test_a_secret_that_others_can_read_is_refused_with_the_command_that_protects_it",
+    ),
+    core(
+        "production-key-file",
+        "Production refuses signing keys that others can read.",
+        "ops/production.py::_signing_keys",
+        "if is_readable_by_others(keys_file):",
+        "if False:",
+        "unit/foundation/config/test_wrong_configurations.py"
+        "::test_a_secret_that_others_can_read_is_refused_with_the_command_that_protects_it",
+    ),
+    core(
+        "readiness-errors",
+        "The readiness shows no text of an unexpected error.",
+        "ops/observability/readiness.py::_outcome",
+        'f"It failed: {type(error).__name__}."',
+        'f"It failed: {error}."',
+        "unit/ops/observability/test_readiness.py::test_an_unexpected_error_is_reported_by_its_type_only",
+    ),
 )

@@ -102,6 +102,7 @@ def without(*numbers: int) -> Change:
         pytest.param(lambda lines: lines[:6], id="truncated"),
         pytest.param(lambda _lines: [], id="empty"),
         pytest.param(lambda lines: [*lines, lines[1]], id="appended"),
+        pytest.param(lambda lines: [*lines, lines[-1]], id="second checkpoint"),
         pytest.param(lambda lines: [lines[0], lines[2], lines[1], *lines[3:]], id="swapped"),
         pytest.param(changed('"details":', '"traceparent":"x","details":'), id="further member"),
         pytest.param(changed('"action":', '"action":1,"x":'), id="renamed member"),
