@@ -33,9 +33,9 @@ RESULTS: Final = """
 ## What the host returns
 
 `host.options` is what `register_options` has declared. `log_in`, `bind` and `unbind` of `host.logins`
-return what a view returns: a value for `host.tokens_schema`, `credentials_schema` or `done_schema`, with
-status and headers. `host.pages.render` and `host.error_response` return a Flask response. All others
-are classes of [the plugin API](plugin-api/index.md).
+return what a view returns: a value for `IssuedTokensSchema`, `BoundCredentialSchema` or `DoneSchema`,
+with status and headers. `host.pages.render` and `host.error_response` return a Flask response. All
+others are classes of [the plugin API](plugin-api/index.md).
 """
 
 

@@ -47,6 +47,7 @@ PLUGIN = """
 from flask import request
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.metrics import Counter, Gauge, Histogram
+from strongroom.plugin_api.web import Blueprint
 
 API_VERSION = "2.0"
 SEEN = Counter("requests", "Requests.", labels={"kind": ("all", "none")})
@@ -66,7 +67,7 @@ def register_metrics(host):
 
 @hookimpl
 def register_blueprints(host):
-    routes = host.blueprint("tally", description="Counts requests.")
+    routes = Blueprint("tally", description="Counts requests.")
 
     @routes.before_app_request
     def count():

@@ -24,7 +24,7 @@ PLUGIN = """
 import json
 from flask import Response
 from strongroom.plugin_api import hookimpl
-from strongroom.plugin_api.web import ApiError, LargeBody, MountedApplication
+from strongroom.plugin_api.web import ApiError, Blueprint, LargeBody, MountedApplication
 
 API_VERSION = "2.0"
 CLOSED = []
@@ -99,7 +99,7 @@ def register_wsgi_applications(host):
 
 @hookimpl
 def register_blueprints(host):
-    routes = host.blueprint("hooks", description="Hooks.")
+    routes = Blueprint("hooks", description="Hooks.")
     @routes.before_app_request
     def close():
         from flask import request

@@ -10,7 +10,7 @@ import flask
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.login import Credential, LoginMethod, LoginRejected, VerifiedCredential
 from strongroom.plugin_api.pages import LoginLink, LoginRequest, MenuItem, StaticFiles
-from strongroom.plugin_api.web import Access, ApiError, ErrorKind
+from strongroom.plugin_api.web import Access, ApiError, Blueprint, ErrorKind
 from werkzeug.wrappers import Request, Response
 
 API_VERSION = "2.0"
@@ -108,7 +108,7 @@ def register_wsgi_applications(host):
 
 @hookimpl
 def register_blueprints(host):
-    routes = host.blueprint("desk", description="The desk.")
+    routes = Blueprint("desk", description="The desk.")
 
     @routes.operation("GET", "/api/v1/desk", access=Access.PUBLIC)
     def show_desk():

@@ -21,7 +21,7 @@ import marshmallow as ma
 from strongroom.plugin_api import hookimpl, option
 from strongroom.plugin_api.login import Credential
 from strongroom.plugin_api.pages import StaticFiles
-from strongroom.plugin_api.web import Access
+from strongroom.plugin_api.web import Access, Blueprint
 from strongroom_login_oauth import errors
 from strongroom_login_oauth.links import login_links
 from strongroom_login_oauth.method import OAuthLogin
@@ -116,7 +116,7 @@ def register_login_links(host):
 
 @hookimpl
 def register_blueprints(host):
-    routes = host.blueprint("town-page", description="The page of a platform.")
+    routes = Blueprint("town-page", description="The page of a platform.")
     people = ("ann", "bob", "refuse", *REFUSALS)
 
     @routes.operation("GET", PAGE, access=Access.PUBLIC, query=PageQuery, any_query=True)

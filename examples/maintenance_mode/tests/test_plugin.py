@@ -1,6 +1,7 @@
 """Run the hook in a Flask application; the tests of Strongroom run it in a server."""
 
 import os
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,6 +10,7 @@ import flask
 import pytest
 from strongroom_maintenance_mode import plugin
 
+from strongroom.plugin_api.request import bind_to_host
 from strongroom.plugin_api.web import ApiError
 
 
@@ -38,9 +40,11 @@ class Clock:
 def create_app() -> flask.Flask:
     app = flask.Flask(__name__)
     host: Any = SimpleNamespace(public_url="https://example.com/files")
-    for blueprint in plugin.register_blueprints(host):
-        for _name, hook in blueprint.hooks:
-            app.before_request(hook)
+    host.get_service = cache(lambda kind: kind(host))
+    (blueprint,) = plugin.register_blueprints()
+    ((kind, hook),) = blueprint.hooks
+    assert kind == "before_app_request"
+    app.before_request(bind_to_host(host, hook))
     return app
 
 

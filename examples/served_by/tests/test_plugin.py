@@ -1,17 +1,25 @@
 """Run the hook in a Flask application; the tests of Strongroom run it in a server."""
 
 import socket
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
 
 import flask
 import pytest
 from strongroom_served_by import plugin
 
+from strongroom.plugin_api.request import bind_to_host
+
 
 def served_by() -> str | None:
     app = flask.Flask(__name__)
-    for blueprint in plugin.register_blueprints():
-        for _name, hook in blueprint.hooks:
-            app.after_request(hook)
+    host: Any = SimpleNamespace()
+    host.get_service = cache(lambda kind: kind(host))
+    (blueprint,) = plugin.register_blueprints()
+    ((kind, hook),) = blueprint.hooks
+    assert kind == "after_app_request"
+    app.after_request(bind_to_host(host, hook))
     return app.test_client().get("/").headers[plugin.HEADER]
 
 

@@ -307,17 +307,6 @@ class FactorsAPI(ABC):
     :data:`~strongroom.plugin_api.web.PROOF_PARAMETERS`, in its ``document``.
     """
 
-    errors: ClassVar[Sequence[Any]]
-    """The errors of all methods, for routes that only read."""
-
-    schema: ClassVar[type[Any]]
-    """The marshmallow schema of a :class:`FactorInfo`."""
-
-    change: ClassVar[Mapping[str, Any]]
-    """The arguments of :meth:`Blueprint.operation` that every route that changes a factor has: it admits
-    users, requires a recent proof of a factor, and documents ``errors`` and the headers with a fresh
-    proof."""
-
     @abstractmethod
     def begin(self, user_id: str, factor: str, name: str = "") -> OpenEnrolment:
         """Begin the enrolment in the factor with this :attr:`SecondFactor.name`."""

@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from threading import RLock
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from strongroom.plugin_api.authentication import CallerInfo
@@ -31,7 +30,7 @@ from strongroom.plugin_api.uploads import UploadsAPI
 from strongroom.plugin_api.users import UsersAPI
 
 if TYPE_CHECKING:
-    from strongroom.plugin_api.web import ApiError, Blueprint, RestResponse
+    from strongroom.plugin_api.web import ApiError, RestResponse
 
 T = TypeVar("T")
 ExtensionT = TypeVar("ExtensionT", bound=Extension[Any])
@@ -49,40 +48,6 @@ class Clock(Protocol):
 
 class HostAPI(ABC):
     """The server's API for one plugin. Request-bound methods may only be called during a request."""
-
-    tokens_schema: type[Any]
-    """The marshmallow schema of the result of :meth:`LoginsAPI.log_in`."""
-
-    credentials_schema: type[Any]
-    """The marshmallow schema of ``{"credentials": [...]}``, for the result of :meth:`LoginsAPI.bind`."""
-
-    credential_schema: type[Any]
-    """The marshmallow schema of the new credential only, for the result of :meth:`LoginsAPI.bind`."""
-
-    done_schema: type[Any]
-    """The marshmallow schema of ``{"success": true}``."""
-
-    login_errors: Sequence[Any]
-    """Errors that :meth:`LoginsAPI.log_in` may raise, for the ``errors`` of an operation."""
-
-    bind_errors: Sequence[Any]
-    """Errors that :meth:`LoginsAPI.bind` may raise, for the ``errors`` of an operation."""
-
-    unbind_errors: Sequence[Any]
-    """Errors that :meth:`LoginsAPI.unbind` may raise, for the ``errors`` of an operation."""
-
-    state_errors: Sequence[Any]
-    """Errors that :meth:`LoginsAPI.issue_state` and :meth:`LoginsAPI.consume_state` may raise."""
-
-    timestamp_field: type[Any]
-    """The marshmallow field of points in time: milliseconds in Python, ISO 8601 in JSON."""
-
-    paging_query: type[Any]
-    """The marshmallow schema of ``pageSize``, ``pageNumber`` and ``cursor``, for the query of a list.
-
-    The parsed query has all keys. :meth:`ListsAPI.page` and
-    :meth:`strongroom.plugin_api.state.Transaction.page` read the page.
-    """
 
     @property
     @abstractmethod
@@ -229,27 +194,11 @@ class HostAPI(ABC):
         """Send a message to the e-mail address and mobile number of a user, without waiting for it."""
 
     @abstractmethod
-    def collection_schema(self, item: type[Any]) -> type[Any]:
-        """Return the marshmallow schema of a page of records, the result of :meth:`collection`."""
-
-    @abstractmethod
     def extension(self, kind: type[ExtensionT]) -> ExtensionT | None:
         """Return the extension of a class, or ``None`` if the configuration does not enable it.
 
         Args:
             kind: a class of the plugin: a login method, a second factor or a content scanner.
-        """
-
-    @abstractmethod
-    def blueprint(
-        self, name: str, *, description: str, parameters: Mapping[str, str] = MappingProxyType({})
-    ) -> "Blueprint":
-        """Return an empty set of routes. Its name is the OpenAPI tag.
-
-        Args:
-            description: the description of the tag.
-            parameters: the descriptions of path parameters by name, for OpenAPI. ``tenant_id``,
-                ``user_id``, ``file_id`` and others that the core's routes share have one without it.
         """
 
     @abstractmethod

@@ -207,12 +207,6 @@ class BoundCredentialSchema(Schema):
     createdAt = Timestamp(required=True, attribute="created_at")
 
 
-class CredentialsSchema(Schema):
-    """Several credentials, for plugins."""
-
-    credentials = fields.List(fields.Nested(BoundCredentialSchema), required=True)
-
-
 class FactorSchema(Schema):
     """An enrolled second factor."""
 

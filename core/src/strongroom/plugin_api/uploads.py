@@ -28,9 +28,6 @@ class UploadsAPI(ABC):
     :attr:`HostErrors.UPLOADS <strongroom.plugin_api.web.HostErrors.UPLOADS>`.
     """
 
-    errors: Sequence[Any]
-    """Errors that the methods may raise, for the ``errors`` of an operation."""
-
     @abstractmethod
     def finish(self, response: Any) -> Any:
         """Add the headers of tus to a response, errors included: a hook for ``after_request``."""

@@ -1,11 +1,10 @@
 """The implementation of a plugin's host, based on the core's services."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from flask import Response
 
@@ -45,19 +44,10 @@ from strongroom.plugin_api.limits import LimitsAPI
 from strongroom.plugin_api.logins import LoginsAPI
 from strongroom.plugin_api.paging import ListsAPI
 from strongroom.plugin_api.rendering import PagesAPI
-from strongroom.plugin_api.schemas import (
-    BoundCredentialSchema,
-    CredentialsSchema,
-    DoneSchema,
-    IssuedTokensSchema,
-    PagingQuery,
-    Timestamp,
-    collection_of,
-)
 from strongroom.plugin_api.secrets import SecretsAPI
 from strongroom.plugin_api.server import ServerAPI
 from strongroom.plugin_api.state import PluginDatabase, UserStore, ValueStore
-from strongroom.plugin_api.web import ApiError, Blueprint, HostErrors, RestResponse
+from strongroom.plugin_api.web import ApiError, RestResponse
 from strongroom.web.http.access import Access, authenticate, current_identity
 from strongroom.web.http.errors import error_response
 from strongroom.web.http.internal_requests import send_request
@@ -78,17 +68,6 @@ class PluginHost(HostAPI):
             command opens them only if it needs them.
         hosts: the hosts of all plugins, and what these have registered for pages.
     """
-
-    tokens_schema = IssuedTokensSchema
-    credentials_schema = CredentialsSchema
-    credential_schema = BoundCredentialSchema
-    done_schema = DoneSchema
-    login_errors = (HostErrors.LOG_IN,)
-    bind_errors = (HostErrors.BIND,)
-    unbind_errors = (HostErrors.UNBIND,)
-    state_errors = (HostErrors.STATES,)
-    timestamp_field = Timestamp
-    paging_query = PagingQuery
 
     def __init__(
         self,
@@ -221,9 +200,6 @@ class PluginHost(HostAPI):
         texts = {"subject": translate(subject, locale), "text": translate(text, locale)}
         notices.notify(contacts, "plugin-notice", parameters=texts)
 
-    def collection_schema(self, item: type[Any]) -> type[Any]:
-        return collection_of(cast("Hashable", item))
-
     def extension(self, kind: type[ExtensionT]) -> ExtensionT | None:
         return next((item for item in self._enabled_extensions() if isinstance(item, kind)), None)
 
@@ -232,11 +208,6 @@ class PluginHost(HostAPI):
         yield from services.get(LoginMethods).methods
         yield from services.get(SecondFactors).methods.values()
         yield from services.get(Scanners).scanners
-
-    def blueprint(
-        self, name: str, *, description: str, parameters: Mapping[str, str] = MappingProxyType({})
-    ) -> Blueprint:
-        return Blueprint(name, description=description, parameters=parameters)
 
     def authenticate(
         self, *, scope: str | None = None, admits: Sequence[str] = (), token: str | None = None

@@ -1,38 +1,22 @@
 """Implements ``host.factors`` by the services of the REST API."""
 
 import builtins
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 from strongroom.foundation import errors as core_errors
 from strongroom.foundation.limits.service import RateLimits
-from strongroom.identity import operations
 from strongroom.identity.accounts.factor_changes import FactorChanges
 from strongroom.identity.accounts.factor_enrolling import FactorEnrolling
 from strongroom.identity.accounts.factor_reports import FactorReports, info_of
 from strongroom.identity.accounts.views import PROOF_HEADERS, proof_of_headers
 from strongroom.identity.sessions.login_challenges import LoginChallenges
 from strongroom.plugin_api.factors import FactorInfo, FactorsAPI, Json, OpenEnrolment, kind_of
-from strongroom.plugin_api.schemas import FactorSchema
-from strongroom.plugin_api.web import PROOF_PARAMETERS, HostErrors
-from strongroom.web.http.access import Access, current_identity, own_id
+from strongroom.web.http.access import current_identity, own_id
 from strongroom.web.http.request import client, get_service, origin
 
 
 class HostFactors(FactorsAPI):
     """Implements ``host.factors`` for the caller of the current request."""
-
-    errors: ClassVar[Sequence[Any]] = (HostErrors.FACTORS,)
-    schema: ClassVar[type[Any]] = FactorSchema
-    change: ClassVar[Mapping[str, Any]] = MappingProxyType(
-        {
-            "access": Access.USER,
-            "sensitive": operations.CHANGE_FACTORS.sensitive,
-            "errors": errors,
-            "document": {"parameters": PROOF_PARAMETERS},
-        }
-    )
 
     def begin(self, user_id: str, factor: str, name: str = "") -> OpenEnrolment:
         begun = get_service(FactorEnrolling).begin(

@@ -87,8 +87,7 @@ class HostLogins(LoginsAPI):
         verified = get_service(LoginService).prove(login_attempt(method, proof))
         bound = get_service(ExternalCredentials).bind(identity, named, verified, replaced, origin())
         new = next(item for item in bound if item.kind == verified.credential.kind)
-        # Matches both credential_schema and credentials_schema.
-        return {**asdict(new), "address": new.address, "credentials": bound}
+        return {**asdict(new), "address": new.address}
 
     def unbind(self, user_id: str, kinds: Collection[str], *, prefix: str = "") -> Any:
         identity, code = current_identity(), _code_of_header()

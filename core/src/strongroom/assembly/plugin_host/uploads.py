@@ -18,14 +18,11 @@ from strongroom.extensions.uploads.views import (
 )
 from strongroom.plugin_api.files import OnConflict as Rule
 from strongroom.plugin_api.uploads import UploadInfo, UploadsAPI
-from strongroom.plugin_api.web import HostErrors
 from strongroom.web.http.response import Response, no_content
 
 
 class HostUploads(AsCaller, UploadsAPI):
     """Implements :class:`~strongroom.plugin_api.uploads.UploadsAPI`."""
-
-    errors = (HostErrors.UPLOADS,)
 
     @property
     def _uploads(self) -> UploadService:

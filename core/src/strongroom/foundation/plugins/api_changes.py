@@ -108,7 +108,7 @@ LENT: Final = (
         "functions of the module and call current_host() of strongroom.plugin_api.request",
     ),
     ApiChange("host.tokens_schema", f"{_SCHEMAS} import IssuedTokensSchema"),
-    ApiChange("host.credentials_schema", f"{_SCHEMAS} import CredentialsSchema"),
+    ApiChange("host.credentials_schema", f"{_SCHEMAS} import BoundCredentialSchema"),
     ApiChange("host.credential_schema", f"{_SCHEMAS} import BoundCredentialSchema"),
     ApiChange("host.done_schema", f"{_SCHEMAS} import DoneSchema"),
     ApiChange("host.paging_query", f"{_SCHEMAS} import PagingQuery"),
