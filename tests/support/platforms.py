@@ -90,10 +90,6 @@ class PageQuery(ma.Schema):
     of = ma.fields.String(required=True)
 
 
-class ChoiceForm(ma.Schema):
-    choice = ma.fields.String(required=True)
-
-
 @hookimpl
 def register_login_methods():
     return [TownLogin]
@@ -126,10 +122,10 @@ def register_blueprints(host):
         forms = "".join(FORM.format(action=action, person=person) for person in people)
         return flask.Response(forms, content_type="text/html")
 
-    @routes.operation("POST", PAGE, access=Access.PUBLIC, query=PageQuery, form=ChoiceForm)
-    def choose_in_town(query, form):
+    @routes.operation("POST", PAGE, access=Access.PUBLIC, query=PageQuery)
+    def choose_in_town(query):
         """Choose a person."""
-        choice = form["choice"]
+        choice = flask.request.form["choice"]
         answer = {"error": "access_denied"} if choice == "refuse" else {"code": choice}
         path = f"/api/v1/town-authorizations/callback/{query['of']}"
         return flask.redirect(f"{path}?{urlencode({**answer, 'state': query['state']})}")
