@@ -1,27 +1,21 @@
 """``strongroom plugins check``: checks a plugin's compatibility and runs its contract tests."""
 
-import faulthandler
 import json
 import os
-import signal
 import sys
-from collections import Counter
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from importlib import import_module
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from importlib.metadata import Distribution
 from importlib.util import find_spec
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import click
-from pluggy import HookimplMarker
 
 from strongroom.cli.context import CommandContext
 from strongroom.cli.output import echo
+from strongroom.cli.plugins.contract_runs import ContractRun, run_contracts
 from strongroom.cli.plugins.listing import fault_of_hooks, load_plugin
 from strongroom.foundation.config import plugins_settings
 from strongroom.foundation.config.plugin_discovery import PluginFiles, installed_plugins, plugin_files
@@ -30,135 +24,6 @@ from strongroom.foundation.plugins.api_changes import find_changes
 from strongroom.foundation.plugins.kinds import KINDS, Kind, extension_kind
 from strongroom.foundation.plugins.manager import PluginManager
 from strongroom.foundation.plugins.plugin import Plugin
-from strongroom.plugin_api import Extension
-
-if TYPE_CHECKING:
-    import pytest
-
-_hookimpl = HookimplMarker("pytest")  # pytest itself is imported only where tests are run
-
-_AGAIN_SECONDS: Final = 1.0
-_GRACE_SECONDS: Final = 15.0
-
-
-class TimeLimit:
-    """Fails a test that exceeds the limit, and prints the stacks of all threads. Main thread only.
-
-    SIGALRM interrupts waits in Python. It repeats, because an interrupted test may wait again, for
-    example for the threads of an executor. If a test hangs in native code, the whole process exits 15
-    seconds later, with the stacks on standard error.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._stderr = os.fdopen(os.dup(2), "w")
-        self.was_exceeded = False
-
-    @_hookimpl(wrapper=True)
-    def pytest_runtest_setup(self) -> Generator[None, None, None]:
-        with self._limit():
-            return (yield)
-
-    @_hookimpl(wrapper=True)
-    def pytest_runtest_call(self) -> Generator[None, None, None]:
-        with self._limit():
-            return (yield)
-
-    @_hookimpl(wrapper=True)
-    def pytest_runtest_teardown(self) -> Generator[None, None, None]:
-        with self._limit():
-            return (yield)
-
-    @contextmanager
-    def _limit(self) -> Iterator[None]:
-        previous = signal.signal(signal.SIGALRM, self._exceeded)
-        signal.setitimer(signal.ITIMER_REAL, self._seconds, _AGAIN_SECONDS)
-        faulthandler.dump_traceback_later(self._seconds + _GRACE_SECONDS, exit=True, file=self._stderr)
-        try:
-            yield
-        finally:
-            faulthandler.cancel_dump_traceback_later()
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, previous)
-
-    def _exceeded(self, _signal: int, _frame: FrameType | None) -> NoReturn:
-        import pytest
-
-        if not self.was_exceeded:
-            faulthandler.dump_traceback(file=sys.__stderr__ or self._stderr)
-        self.was_exceeded = True
-        pytest.fail(f"took longer than {self._seconds:g} s; see --timeout", pytrace=True)
-
-
-_CONTRACTS = "strongroom.testing."
-
-
-@dataclass(slots=True)
-class ContractRun:
-    """The results of contract tests."""
-
-    outcomes: dict[tuple[type[Any] | None, str], Counter[str]] = field(default_factory=dict)
-    exit_code: int = 0
-    timed_out: bool = False
-    version: str = ""
-
-    def outcomes_of(self, extension: type[Any] | None, contract: str) -> Counter[str]:
-        """Return the number of tests of the contract by outcome (passed, failed, ...).
-
-        Args:
-            extension: the tested extension; ``None`` for the contract of a hook that returns instances.
-        """
-        return self.outcomes.get((extension, contract), Counter())
-
-
-def run_contracts(tests: Path, seconds: float) -> ContractRun:
-    """Run tests with pytest in this process; pytest prints each test before it starts, and failures.
-
-    pytest uses the configuration of the plugin's project, as if it ran there. So helper modules next
-    to the tests and folders of its ``pythonpath`` can be imported.
-    """
-    import pytest
-
-    recorder, limit = _Recorder(), TimeLimit(seconds)
-    options = ["-v", "--no-header", "-p", "no:cacheprovider"]
-    recorder.run.exit_code = int(pytest.main([*options, str(tests)], plugins=[recorder, limit]))
-    recorder.run.timed_out = limit.was_exceeded
-    # Imported only now, because pytest must first be able to rewrite the asserts of the contracts.
-    recorder.run.version = import_module("strongroom.testing").CONTRACT_VERSION
-    return recorder.run
-
-
-class _Recorder:
-    """A pytest plugin that records the outcomes of contract tests."""
-
-    def __init__(self) -> None:
-        self.run = ContractRun()
-        self._tested: set[tuple[type[Any] | None, str]] = set()
-        self._outcome = "skipped"
-
-    def pytest_runtest_teardown(self, item: "pytest.Item") -> None:
-        # The fixtures, and so the tested extension, are known only at teardown.
-        contracts = {base.__name__ for base in _bases(item) if base.__module__.startswith(_CONTRACTS)}
-        tested = {type(value) for value in _fixtures(item) if isinstance(value, Extension)} | {None}
-        self._tested = {(kind, contract) for kind in tested for contract in contracts}
-
-    def pytest_runtest_logreport(self, report: "pytest.TestReport") -> None:
-        if report.when == "call" or report.failed:
-            self._outcome = "xfailed" if hasattr(report, "wasxfail") else report.outcome
-
-    def pytest_runtest_logfinish(self) -> None:
-        for key in self._tested:
-            self.run.outcomes.setdefault(key, Counter())[self._outcome] += 1
-        self._tested, self._outcome = set(), "skipped"
-
-
-def _bases(item: "pytest.Item") -> tuple[type[Any], ...]:
-    cls: type[Any] | None = getattr(item, "cls", None)
-    return cls.__mro__ if cls else ()
-
-
-def _fixtures(item: "pytest.Item") -> list[object]:
-    return list(getattr(item, "funcargs", {}).values())
 
 
 @click.command("check")
@@ -192,33 +57,103 @@ def check_command(context: CommandContext, name: str, tests: Path | None, second
     Each test is printed before it runs, and fails if it exceeds the timeout.
     """
     name, files = _named(context, name)
-    _refuse_former_api(name, files)
+    _show(judge_source(name, files))
     manager, plugin = load_plugin(name, files)
-    if fault := _fault(manager, plugin):
-        raise click.ClickException(fault)
-    extensions, hooks = manager.extensions_of(plugin), _instance_kinds(plugin)
-    echo(f"{plugin.name} {plugin.version} fits this server")
+    _show(judge(manager, plugin))
+    subjects = _subjects(manager, plugin)
     if plugin.file and tests is None:
         echo("no contract was tested; set the folder of its tests by --tests")
-        return
-    if not extensions and not hooks:
+    elif not subjects:
         echo("it offers no extension, so that no contract applies")
+    else:
+        _require_contracts()
+        _show(judge_contracts(subjects, run_contracts(tests or _tests_of(name), seconds)))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What a check has found.
+
+    Args:
+        lines: what was checked, in the order of the checks.
+        problems: what is wrong; empty if the plugin passes.
+        timed_out: whether threads of a test may still hang.
+    """
+
+    lines: Sequence[str] = ()
+    problems: Sequence[str] = ()
+    timed_out: bool = False
+
+
+def _show(report: CheckReport) -> None:
+    """Print a report; exit with 1 if something is wrong.
+
+    Raises:
+        click.ClickException: something is wrong, and no threads hang.
+    """
+    for line in report.lines:
+        echo(line)
+    if not report.problems:
         return
-    # The contracts are a distribution of their own, which requires pytest.
-    if find_spec("pytest") is None or find_spec("strongroom.testing") is None:
-        raise click.ClickException('the contracts are not installed; pip install "strongroom[testing]"')
-    run = run_contracts(tests or _tests_of(name), seconds)
-    problems = [problem for extension in extensions for problem in _judge_extension(extension, run)]
-    problems += [problem for kind in hooks for problem in _judge(kind.hook, kind, None, run)]
-    if not problems and not run.exit_code:
-        return
-    error = click.ClickException("; ".join(problems) or f"its tests failed (pytest: {run.exit_code})")
-    if run.timed_out:
+    error = click.ClickException("; ".join(report.problems))
+    if report.timed_out:
         # A normal exit would wait for the threads that still hang.
         error.show()
         sys.stdout.flush()
         os._exit(error.exit_code)
     raise error
+
+
+def judge_source(name: str, files: PluginFiles) -> CheckReport:
+    """Report each use of the former plugin API, with its place and what to write instead.
+
+    The source is read and not imported, because a plugin for the former API may fail to be imported.
+    """
+    uses = [*_uses_of_former_api(name, files)]
+    fault = f"{name} uses a former plugin API; change what the lines above name"
+    return CheckReport(uses, [fault] if uses else [])
+
+
+def judge(manager: PluginManager, plugin: Plugin) -> CheckReport:
+    """Report whether a server would accept a plugin."""
+    if fault := _fault(manager, plugin):
+        return CheckReport(problems=[fault])
+    return CheckReport([f"{plugin.name} {plugin.version} fits this server"])
+
+
+Subject = tuple[str, Kind, type[Any] | None]
+"""What a contract applies to: a title, the kind, and the extension; ``None`` for that of a hook."""
+
+
+def judge_contracts(subjects: Sequence[Subject], run: ContractRun) -> CheckReport:
+    """Report whether each subject was tested by its contract, and passed it."""
+    lines, problems = [], []
+    for title, kind, extension in subjects:
+        outcomes = run.outcomes_of(extension, kind.contract_name)
+        if not outcomes:
+            problems.append(f"{title}: no test class derives from {kind.contract_name}")
+            continue
+        counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
+        lines.append(f"{title}: {kind.contract_name} {run.version}: {counts}")
+        if outcomes["failed"]:
+            problems.append(f"{title} breaks its contract")
+    if run.exit_code and not problems:
+        problems.append(f"its tests failed (pytest: {run.exit_code})")
+    return CheckReport(lines, problems, run.timed_out)
+
+
+def _subjects(manager: PluginManager, plugin: Plugin) -> list[Subject]:
+    extensions = [(extension_kind(extension), extension) for extension in manager.extensions_of(plugin)]
+    subjects: list[Subject] = [
+        (f"{kind.name} {extension.name}", kind, extension) for kind, extension in extensions
+    ]
+    return subjects + [(kind.hook, kind, None) for kind in _instance_kinds(plugin)]
+
+
+def _require_contracts() -> None:
+    # The contracts are a distribution of their own, which requires pytest.
+    if find_spec("pytest") is None or find_spec("strongroom.testing") is None:
+        raise click.ClickException('the contracts are not installed; pip install "strongroom[testing]"')
 
 
 def _named(context: CommandContext, name: str) -> tuple[str, PluginFiles]:
@@ -227,21 +162,6 @@ def _named(context: CommandContext, name: str) -> tuple[str, PluginFiles]:
     if path.suffix == ".py" and path.is_file():
         return path.stem, {path.stem: path.absolute()}
     return name, plugin_files(plugins_settings(context.config_path, os.environ).folder)
-
-
-def _refuse_former_api(name: str, files: PluginFiles) -> None:
-    """Print a line for each use of the former plugin API, with its place and what to write instead.
-
-    The source is read and not imported, because a plugin for the former API may fail to be imported.
-
-    Raises:
-        click.ClickException: there is such a use.
-    """
-    uses = [*_uses_of_former_api(name, files)]
-    for use in uses:
-        echo(use)
-    if uses:
-        raise click.ClickException(f"{name} uses a former plugin API; change what the lines above name")
 
 
 def _uses_of_former_api(name: str, files: PluginFiles) -> Iterator[str]:
@@ -292,20 +212,6 @@ def _instance_kinds(plugin: Plugin) -> list[Kind]:
     """Return the kinds without extensions whose hooks a plugin implements."""
     # A plugin of one kind may implement the hooks of another one as well, such as register_errors.
     return [kind for kind in KINDS if kind.base is None and hasattr(plugin.module, kind.hook)]
-
-
-def _judge_extension(extension: type[Extension[Any]], run: ContractRun) -> list[str]:
-    kind = extension_kind(extension)
-    return _judge(f"{kind.name} {extension.name}", kind, extension, run)
-
-
-def _judge(title: str, kind: Kind, extension: type[Any] | None, run: ContractRun) -> list[str]:
-    outcomes = run.outcomes_of(extension, kind.contract_name)
-    if not outcomes:
-        return [f"{title}: no test class derives from {kind.contract_name}"]
-    counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
-    echo(f"{title}: {kind.contract_name} {run.version}: {counts}")
-    return [f"{title} breaks its contract"] if outcomes["failed"] else []
 
 
 def _tests_of(name: str) -> Path:
