@@ -13,7 +13,7 @@ from strongroom.content.nodes.destinations import OnConflict, Target
 from strongroom.content.nodes.file_writer import FileWriter
 from strongroom.content.storage.service import BlobService, ReceivedBlob
 from strongroom.content.storage.streams import HEAD_BYTES
-from strongroom.extensions.uploads.repository import LEASE, Part, Upload, UploadRepository
+from strongroom.extensions.uploads.repository import LEASE, Upload, UploadPart, UploadRepository
 from strongroom.extensions.uploads.visitors import VisitorUploads
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
@@ -225,7 +225,7 @@ class ChunkWriter:
     def _complete(self, caller: AnyCaller, upload: Upload, lease: str, last: ReceivedBlob) -> Upload:
         with self._database.read() as connection:
             parts = self._repository.parts(connection, upload.id)
-        whole = self._joined(upload, lease, [*parts, Part(last.blob.key, last.blob.size)])
+        whole = self._joined(upload, lease, [*parts, UploadPart(last.blob.key, last.blob.size)])
         try:
             complete = self._file_writer.inspect(caller, whole or last, upload.name)
             with self._database.write() as connection:
@@ -247,7 +247,7 @@ class ChunkWriter:
         self._blobs.remove(released[:_REMOVED_AT_ONCE])
         return finished
 
-    def _joined(self, upload: Upload, lease: str, parts: list[Part]) -> ReceivedBlob | None:
+    def _joined(self, upload: Upload, lease: str, parts: list[UploadPart]) -> ReceivedBlob | None:
         """Store the parts as one blob; return ``None`` if there is only one part."""
         if len(parts) == 1:
             return None

@@ -135,7 +135,7 @@ LEASE: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class UploadPart:
     """A contiguous part of an upload, stored as one blob. ``size`` is in bytes."""
 
     blob_key: str
@@ -184,7 +184,8 @@ _NEXT_OF_TENANT: Final = Statement(select(uploads).where(_OF_TENANT).limit(1).wi
 _OF_UPLOAD: Final = upload_parts.c.upload_id == bindparam("of_id")
 _ADD_PART: Final = Statement(insert(upload_parts))
 _PARTS: Final = Statement(
-    select(*columns_of(Part, upload_parts)).where(_OF_UPLOAD).order_by(upload_parts.c.start), Part
+    select(*columns_of(UploadPart, upload_parts)).where(_OF_UPLOAD).order_by(upload_parts.c.start),
+    UploadPart,
 )
 _FORGET_PARTS: Final = Statement(delete(upload_parts).where(_OF_UPLOAD))
 
@@ -259,7 +260,7 @@ class UploadRepository:
         part = {"start": start, "blob_key": blob.key, "size": blob.size}
         _ADD_PART.execute(connection, {"upload_id": upload.id, **part})
 
-    def parts(self, connection: Connection, upload_id: str) -> list[Part]:
+    def parts(self, connection: Connection, upload_id: str) -> list[UploadPart]:
         """Return the parts of an upload, in order."""
         return _PARTS.all(connection, {"of_id": upload_id})
 
