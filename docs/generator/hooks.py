@@ -1,11 +1,13 @@
 """Generates the page of hooks, with links to the classes that they register."""
 
+import ast
 import inspect
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from generator.kinds import KINDS
-from generator.plugin_api import described, link
+from generator.plugin_api import api_modules, described, link, public_names
 from generator.prose import cell, code
 from strongroom.foundation.config.schema import OPTION_TYPES
 from strongroom.foundation.plugins import hookspecs
@@ -47,10 +49,40 @@ def hooks_page() -> Iterator[str]:
             parameters = ", ".join(inspect.signature(hook).parameters)
             text = described(inspect.getdoc(hook) or "", name)
             yield f"\n## `{name}`\n\n```python\n{name}({parameters})\n```\n\n{text}"
+            if links := [*_returned(hook)]:
+                yield f"\nReturns: {', '.join(links)}.\n"
     yield "\n## Classes of extensions\n\n| class | |\n|---|---|\n"
     kinds: tuple[type[Any], ...] = (*KINDS, HostAPI)
     for kind in kinds:
-        summary = cell(code((inspect.getdoc(kind) or "").partition("\n\n")[0]))
-        yield f"| {link(kind, 'plugin-api/')} | {summary} |\n"
+        yield f"| {link(kind, 'plugin-api/')} | {_summary(kind)} |\n"
+    yield "\n## Errors that plugins raise or catch\n\n| class | |\n|---|---|\n"
+    for kind in _exceptions():
+        yield f"| {link(kind, 'plugin-api/')} | {_summary(kind)} |\n"
     yield OPTIONS
     yield RESULTS
+
+
+def _summary(kind: type[Any]) -> str:
+    return cell(code((inspect.getdoc(kind) or "").partition("\n\n")[0]))
+
+
+def _returned(hook: Callable[..., Any]) -> Iterator[str]:
+    """Yield links to the classes and types of the plugin API in what a hook returns."""
+    (function,) = ast.parse(inspect.getsource(hook)).body
+    returns = function.returns if isinstance(function, ast.FunctionDef) else None
+    names = set(re.findall(r"\w+", ast.unparse(returns))) if returns else set()
+    for module in api_modules():
+        page = module.__name__.rpartition(".")[2]
+        for name in sorted(names & set(public_names(module))):
+            item = getattr(module, name)
+            is_class = isinstance(item, type)
+            yield link(item, "plugin-api/") if is_class else f"[`{name}`](plugin-api/{page}.md)"
+
+
+def _exceptions() -> Iterator[type[Any]]:
+    """Yield the exceptions of the plugin API."""
+    for module in api_modules():
+        for name in public_names(module):
+            item = getattr(module, name)
+            if isinstance(item, type) and issubclass(item, Exception):
+                yield item

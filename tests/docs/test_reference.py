@@ -22,6 +22,7 @@ from generator.prose import prose
 from strongroom import plugin_api
 from strongroom.foundation.config.describe import Section
 from strongroom.foundation.config.schema import OPTION_TYPES
+from strongroom.foundation.plugins import hookspecs
 from strongroom.plugin_api import option, storage
 from strongroom.plugin_api.web import ErrorKind
 
@@ -148,3 +149,31 @@ def test_the_constants_of_the_plugin_api_have_their_units() -> None:
 def test_the_types_of_options_are_listed() -> None:
     page = (ROOT / "docs/reference/hooks.md").read_text(encoding="utf-8")
     assert OPTION_TYPES in page.partition("## Options")[2]
+
+
+def test_the_page_of_hooks_links_all_that_plugins_return_and_raise() -> None:
+    sections = re.split(r"\n## ", (ROOT / "docs/reference/hooks.md").read_text())
+    texts = {section.split("\n")[0].strip("`"): section for section in sections}
+    modules = [
+        f"{plugin_api.__name__}.{info.name}" for info in pkgutil.iter_modules(plugin_api.__path__)
+    ]
+    own = {
+        name: item
+        for module in map(importlib.import_module, modules)
+        for name, item in vars(module).items()
+        if not name.startswith("_") and getattr(item, "__module__", "").startswith(plugin_api.__name__)
+    }
+    hooks = {name: hook for name, hook in vars(hookspecs).items() if hasattr(hook, "strongroom_spec")}
+    missing = [
+        (hook, name)
+        for hook, function in hooks.items()
+        for name in re.findall(r"\w+", str(function.__annotations__.get("return")))
+        if name in own and not name.startswith("Any") and f"[`{name}`](plugin-api/" not in texts[hook]
+    ]
+    raised = [
+        name for name, item in own.items() if inspect.isclass(item) and issubclass(item, Exception)
+    ]
+    errors = texts["Errors that plugins raise or catch"]
+    assert [*missing, *(name for name in raised if f"[`{name}`](plugin-api/" not in errors)] == []
+    assert len(hooks) > 30
+    assert len(raised) > 10
