@@ -151,7 +151,7 @@ def find_changes(source: str) -> Iterator[tuple[int, ApiChange]]:
     """
     tree = ast.parse(source)
     names = _host_names(tree)
-    members = {change.old: change for change in MEMBERS}
+    members = {change.old: change for change in (*MEMBERS, *LENT)}
     found: set[tuple[int, ApiChange]] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and (member := _member(node, names)) in members:
