@@ -1,7 +1,7 @@
 """Request and response bodies, whose names and members depend on the login method."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -110,20 +110,21 @@ class Schemas:
         self.bind = _schema(f"New{name}IdSchema", {**answer, **_own_proof(name)})
         self.unbind = _schema(f"{name}UnbindQuery", selecting)
         self.begin = _schema(f"{name}BeginQuery", {**selecting, **purpose})
-        codes = {
-            parameter: _text(MAX_CODE, metadata=_OF_PLATFORM) for parameter in login.code_parameters
-        }
-        self.callback = _schema(
-            f"{name}CallbackQuery",
-            {
-                **codes,
-                **parameters,
-                "state": _text(MAX_STATE, metadata=_described("As in the URL of the platform")),
-                "error": _text(MAX_PARAMETER, metadata=_described("Why there is no code")),
-                "error_description": _text(MAX_PARAMETER, metadata=_described("For the log only")),
-            },
-            RedirectSchema,
-        )
+        self.callback = _callback_query(f"{name}CallbackQuery", login.code_parameters, parameters)
+
+
+def _callback_query(
+    name: str, code_parameters: Iterable[str], parameters: Mapping[str, fields.String]
+) -> type[Schema]:
+    """Return the schema of the redirect of a platform."""
+    members = {
+        **{parameter: _text(MAX_CODE, metadata=_OF_PLATFORM) for parameter in code_parameters},
+        **parameters,
+        "state": _text(MAX_STATE, metadata=_described("As in the URL of the platform")),
+        "error": _text(MAX_PARAMETER, metadata=_described("Why there is no code")),
+        "error_description": _text(MAX_PARAMETER, metadata=_described("For the log only")),
+    }
+    return _schema(name, members, RedirectSchema)
 
 
 def is_return(text: str, options: OAuthOptions) -> bool:

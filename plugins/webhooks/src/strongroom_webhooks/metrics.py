@@ -1,6 +1,7 @@
 """The metrics: attempts are counted where they are made, and the queue is read from the database."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
@@ -54,8 +55,56 @@ def count_attempt(outcome: Outcome, milliseconds: int) -> None:
 
 def make_metrics(database: PluginDatabase, clock: Clock) -> list[Metric]:
     """Return the metrics of one server."""
+    backlog = Backlog(database, clock)
+    return [
+        ATTEMPTS,
+        ATTEMPT_SECONDS,
+        Gauge(
+            "pending_deliveries",
+            "Deliveries that wait for their next attempt, by the state of their endpoint.",
+            backlog.count_pending,
+            labels=_BY_STATE,
+        ),
+        Gauge(
+            "oldest_pending_age",
+            "Age of the oldest pending delivery, by the state of its endpoint; 0 if there is none.",
+            backlog.ages,
+            unit="seconds",
+            labels=_BY_STATE,
+        ),
+        Gauge(
+            "endpoints",
+            "Endpoints: working, failing since the last attempt, or disabled.",
+            backlog.count_endpoints,
+            labels={"state": tuple(EndpointState)},
+        ),
+    ]
 
-    def by_state(number: Any, convert: Callable[[Any], float] = float) -> dict[Labels, float]:
+
+@dataclass(slots=True, eq=False, repr=False)
+class Backlog:
+    """Reads the pending deliveries and the endpoints from the database."""
+
+    _database: PluginDatabase
+    _clock: Clock
+
+    def count_pending(self) -> dict[Labels, float]:
+        """Return the number of pending deliveries by the state of their endpoints."""
+        return self._by_state(func.count())
+
+    def ages(self) -> dict[Labels, float]:
+        """Return the age of the oldest pending delivery in seconds, by the state of its endpoint."""
+        return self._by_state(func.min(deliveries.c.created_at), self._age)
+
+    def count_endpoints(self) -> dict[Labels, float]:
+        """Return the number of endpoints by their state."""
+        number = func.count().label("number")
+        with self._database.read() as tx:
+            rows = tx.all(select(_STATE.label("state"), number).group_by("state"))
+        values = {row.state: row.number for row in rows}
+        return {(state,): values.get(state, 0) for state in EndpointState}
+
+    def _by_state(self, number: Any, convert: Callable[[Any], float] = float) -> dict[Labels, float]:
         """Return a number of the pending deliveries by the state of their endpoints; 0 for none."""
         pending = (
             select(_STATE.label("state"), number.label("number"))
@@ -63,40 +112,9 @@ def make_metrics(database: PluginDatabase, clock: Clock) -> list[Metric]:
             .where(deliveries.c.outcome == Outcome.PENDING)
             .group_by("state")
         )
-        with database.read() as tx:
+        with self._database.read() as tx:
             values = {row.state: convert(row.number) for row in tx.all(pending)}
         return {(state,): values.get(state, 0.0) for state in EndpointState}
 
-    def count_endpoints() -> dict[Labels, float]:
-        number = func.count().label("number")
-        with database.read() as tx:
-            rows = tx.all(select(_STATE.label("state"), number).group_by("state"))
-        values = {row.state: row.number for row in rows}
-        return {(state,): values.get(state, 0) for state in EndpointState}
-
-    def age(created_at: int) -> float:
-        return max(0, clock.now() - created_at) / 1000
-
-    return [
-        ATTEMPTS,
-        ATTEMPT_SECONDS,
-        Gauge(
-            "pending_deliveries",
-            "Deliveries that wait for their next attempt, by the state of their endpoint.",
-            lambda: by_state(func.count()),
-            labels=_BY_STATE,
-        ),
-        Gauge(
-            "oldest_pending_age",
-            "Age of the oldest pending delivery, by the state of its endpoint; 0 if there is none.",
-            lambda: by_state(func.min(deliveries.c.created_at), age),
-            unit="seconds",
-            labels=_BY_STATE,
-        ),
-        Gauge(
-            "endpoints",
-            "Endpoints: working, failing since the last attempt, or disabled.",
-            count_endpoints,
-            labels={"state": tuple(EndpointState)},
-        ),
-    ]
+    def _age(self, created_at: int) -> float:
+        return max(0, self._clock.now() - created_at) / 1000
