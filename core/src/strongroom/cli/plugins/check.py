@@ -167,11 +167,11 @@ def _named(context: CommandContext, name: str) -> tuple[str, PluginFiles]:
 def _uses_of_former_api(name: str, files: PluginFiles) -> Iterator[str]:
     for path in _modules_of(name, files):
         try:
-            found = [*find_changes(path.read_text(encoding="utf-8"))]
+            uses = [*find_changes(path.read_text(encoding="utf-8"))]
         except (OSError, SyntaxError, UnicodeError):
             # The error of its import says more.
             continue
-        yield from (f"{path}:{line}: {change.old} is now {change.new}" for line, change in found)
+        yield from (f"{path}:{line}: {change.old} is now {change.new}" for line, change in uses)
 
 
 def _modules_of(name: str, files: PluginFiles) -> list[Path]:

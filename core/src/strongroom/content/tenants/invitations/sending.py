@@ -1,4 +1,4 @@
-"""Checks who may send an invitation to whom, and sends its message."""
+"""Checks the rights and the limits of an invitation, and sends its message."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
