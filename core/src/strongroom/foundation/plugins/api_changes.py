@@ -152,13 +152,13 @@ def find_changes(source: str) -> Iterator[tuple[int, ApiChange]]:
     tree = ast.parse(source)
     names = _host_names(tree)
     members = {change.old: change for change in (*MEMBERS, *LENT)}
-    found: set[tuple[int, ApiChange]] = set()
+    changes: set[tuple[int, ApiChange]] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and (member := _member(node, names)) in members:
-            found.add((node.lineno, members[member]))
+            changes.add((node.lineno, members[member]))
         elif isinstance(node, ast.FunctionDef | ast.Call | ast.ImportFrom | ast.Import):
-            found |= {(node.lineno, change) for change in _changes_of(node)}
-    yield from sorted(found, key=lambda item: (item[0], item[1].old))
+            changes |= {(node.lineno, change) for change in _changes_of(node)}
+    yield from sorted(changes, key=lambda item: (item[0], item[1].old))
 
 
 def _member(node: ast.Attribute, names: set[str]) -> str:
