@@ -43,7 +43,7 @@ class StrongroomError(ApiError):
         details: Sequence[Detail] = (),
         retry_after: int | None = None,
     ) -> None:
-        kind = ErrorKind(self.status, self.code, message or self.message, retry_after)
+        kind = ErrorKind(self.status, self.code, message or self.message, retry_after=retry_after)
         super().__init__(kind, details=details)
 
     def within(self, path: str) -> Self:

@@ -26,7 +26,7 @@ class KeyProviderUnavailable(KeyProviderError):
         retry_after: seconds after which the client may retry.
     """
 
-    def __init__(self, message: str = "", *, retry_after: int = RETRY_AFTER_SECONDS) -> None:
+    def __init__(self, message: str, *, retry_after: int = RETRY_AFTER_SECONDS) -> None:
         super().__init__(message)
         self.retry_after = retry_after
 

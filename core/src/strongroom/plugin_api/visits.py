@@ -394,5 +394,5 @@ def show_refusal(refused: Refused) -> NoReturn:
     response = refused.response
     member = response.json["error"]
     raise ApiError(
-        ErrorKind(response.status, member["code"], member["message"], response.retry_after)
+        ErrorKind(response.status, member["code"], member["message"], retry_after=response.retry_after)
     ) from refused

@@ -157,7 +157,7 @@ class ErrorKind:
     status: int
     code: str
     message: str
-    retry_after: int | None = None
+    retry_after: int | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ class ApiError(Exception):
     @property
     def kind(self) -> ErrorKind:
         """The kind of the error, with its message."""
-        return ErrorKind(self.status, self.code, str(self), self.retry_after)
+        return ErrorKind(self.status, self.code, str(self), retry_after=self.retry_after)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from strongroom.plugin_api.web import ApiError, Blueprint, ErrorKind, HostAPI
 
 API_VERSION = "1.2"
 
-MAINTENANCE = ErrorKind(503, "error.maintenance", "The server is being maintained.", 30)
+MAINTENANCE = ErrorKind(503, "error.maintenance", "The server is being maintained.", retry_after=30)
 
 
 @hookimpl
