@@ -17,11 +17,11 @@ def test_bytes_that_are_no_text_are_replaced() -> None:
 
 
 def test_only_bounded_and_readable_content_has_a_preview() -> None:
-    def found(content_type: str, size: int = 1, scan: str = "clean", kind: str = "file") -> str | None:
+    def preview(content_type: str, size: int = 1, scan: str = "clean", kind: str = "file") -> str | None:
         return preview_of({"type": kind, "contentType": content_type, "size": size, "scan": scan})
 
     pdf, picture = "application/pdf", "image/png; charset=binary"
-    assert (found(picture), found(picture, kind="folder")) == ("picture", None)
-    assert [found(pdf, MAX_DOCUMENT_BYTES + more) for more in (0, 1)] == ["pages", None]
+    assert (preview(picture), preview(picture, kind="folder")) == ("picture", None)
+    assert [preview(pdf, MAX_DOCUMENT_BYTES + more) for more in (0, 1)] == ["pages", None]
     scans = ("clean", "unscannable", "pending", "infected", "rejected")
-    assert [found(picture, scan=scan) for scan in scans] == ["picture", "picture", None, None, None]
+    assert [preview(picture, scan=scan) for scan in scans] == ["picture", "picture", None, None, None]

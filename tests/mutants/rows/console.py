@@ -1,8 +1,8 @@
-"""Mutants: console."""
+"""Mutants: console, and the kit that its pages are written with."""
 
 from typing import Final
 
-from tests.mutants.modules import console
+from tests.mutants.modules import console, core
 
 ROWS: Final = (
     console(
@@ -276,5 +276,69 @@ ROWS: Final = (
         "",
         "console/rest/test_tenant_connections.py::TestWebhooks"
         "::test_an_endpoint_is_created_and_its_secret_shown_once",
+    ),
+    console(
+        "console-is-administrator",
+        "The pages of the server need the type of an administrator.",
+        "visit.py::ConsoleVisit.is_administrator",
+        'return caller is not None and caller.user_type == "ADMIN"',
+        "return caller is not None",
+        "console/rest/test_server_state.py::test_only_administrators_see_a_page",
+    ),
+    core(
+        "pages-impersonation",
+        "A page changes nothing for an impersonation.",
+        "assembly/plugin_host/host_browser.py::HostBrowser._session",
+        "admits_impersonation and method() in SAFE_METHODS",
+        "admits_impersonation",
+        "console/rest/test_impersonation.py::test_nothing_can_be_changed",
+    ),
+    core(
+        "pages-kit-cut-list",
+        "A page says that it shows the beginning of a list.",
+        "plugin_api/visits.py::Visit.read_all",
+        "if records.is_cut:",
+        "if False:",
+        "console/rest/test_long_lists.py::test_a_list_that_is_too_long_is_announced",
+    ),
+    core(
+        "pages-kit-proof",
+        "A change that needs a fresh proof leads to it.",
+        "plugin_api/visits.py::Visit.login_after",
+        "if error in STALE else None",
+        "if False else None",
+        "console/rest/test_trash.py::test_a_removal_needs_a_fresh_proof_and_returns",
+    ),
+    core(
+        "pages-kit-policy",
+        "Scripts of a page make no code of texts.",
+        "plugin_api/visits.py",
+        '"require-trusted-types-for": "\'script\'",',
+        "",
+        "console/rest/test_all_routes.py::test_no_page_may_be_framed_stored_or_sniffed",
+    ),
+    core(
+        "pages-kit-password",
+        "A page does not show a password again.",
+        "plugin_api/page_forms.py::SchemaForm.text",
+        "item is None or item.load_only",
+        "item is None",
+        "unit/plugin_api/test_page_forms.py::test_a_page_shows_faults_and_texts_again_but_no_password",
+    ),
+    core(
+        "pages-kit-fields",
+        "A form has no fields that its schema has not.",
+        "plugin_api/page_forms.py::SchemaForm._load",
+        "schema.load(texts, unknown=EXCLUDE)",
+        "{**self._sent, **schema.load(texts, unknown=EXCLUDE)}",
+        "unit/plugin_api/test_page_forms.py::test_a_form_has_the_values_of_its_schema_alone",
+    ),
+    core(
+        "pages-kit-page-digits",
+        "A number of more digits than any page has is none.",
+        "plugin_api/page_lists.py::page_number",
+        "and len(text) <= _LONGEST_NUMBER",
+        "",
+        "unit/plugin_api/test_page_forms.py::test_a_list_has_a_page_of_few_ascii_digits",
     ),
 )

@@ -70,7 +70,7 @@ def test_a_message_goes_to_the_next_sender_only_if_the_one_before_has_not_accept
     def sent(error: Exception | None, times: int = 100, **options: Any) -> tuple[Any, ...]:
         return send(database, clock, Gateway(error, times), Gateway(), **options)
 
-    found = {
+    outcomes = {
         "accepted": sent(None),
         "refused": sent(MessageNotSent("no", retryable=False)),
         "busy": sent(MessageNotSent("busy", retryable=True)),
@@ -79,7 +79,7 @@ def test_a_message_goes_to_the_next_sender_only_if_the_one_before_has_not_accept
         "uncertain": sent(DeliveryUncertain("lost")),
         "suppressed": sent(None, suppressed=True),
     }
-    assert found == {
+    assert outcomes == {
         "accepted": ("sent", [1, 0], 0),
         "refused": ("sent", [1, 1], 0),
         "busy": ("sent", [3, 1], 2),

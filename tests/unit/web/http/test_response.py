@@ -91,7 +91,7 @@ def test_complete_content_is_sent_as_by_flask() -> None:
         actual = served(Response(body, status, HEADERS), method)
         differences[method, status, body] = difference(actual, expected)
         assert expected[2] == (b"" if method == "HEAD" else body)
-    assert {case: found for case, found in differences.items() if found} == {}
+    assert {case: both for case, both in differences.items() if both} == {}
 
 
 def remove_content(response: flask.Response) -> None:
@@ -128,7 +128,7 @@ def test_changes_of_a_hook_are_sent() -> None:
         expected = served(flasks_own(b"content", 200, HEADERS), method, change)
         actual = served(Response(b"content", 200, HEADERS), method, change)
         differences[method, name] = difference(actual, expected)
-    assert {case: found for case, found in differences.items() if found} == {}
+    assert {case: both for case, both in differences.items() if both} == {}
 
 
 def test_a_stream_is_sent_and_closed_once() -> None:
@@ -141,7 +141,7 @@ def test_a_stream_is_sent_and_closed_once() -> None:
         actual = served(Response(ours, 200, headers), method, *changes)
         differences[method, name] = difference(actual, expected)
         closed[method, name] = (ours.closed, theirs.closed)
-    assert {case: found for case, found in differences.items() if found} == {}
+    assert {case: both for case, both in differences.items() if both} == {}
     # Flask itself forgets a stream that a hook has replaced.
     assert closed == {case: (0, 0) if case[1] in ("data", "frozen") else (1, 1) for case in closed}
 
