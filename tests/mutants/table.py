@@ -33,6 +33,7 @@ from tests.mutants.rows import (
     scanning,
     server_state,
     shares,
+    storages,
     tokens,
     trash,
     uploads,
@@ -72,6 +73,7 @@ MUTANTS: Final = (
     *batches.ROWS,
     *user_imports.ROWS,
     *console.ROWS,
+    *storages.ROWS,
     *commands.ROWS,
     *activity.ROWS,
 )

@@ -9,6 +9,7 @@ from typing import Any
 import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
+from fsspec.registry import _registry
 
 from strongroom.plugin_api.storage import (
     ServerSideCopy,
@@ -56,20 +57,26 @@ def test_a_writer_without_a_commit_is_refused() -> None:
 
 
 def test_sftp_that_verifies_no_host_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("paramiko", reason="fsspec's own SFTP needs paramiko")
-    from fsspec.implementations.sftp import SFTPFileSystem
-
-    monkeypatch.setitem(fsspec.registry._registry, "sftp", SFTPFileSystem)
+    # Its module needs paramiko, so a class of a module of this name stands for it.
+    module = {"__module__": "fsspec.implementations.sftp"}
+    unverified = type("SFTPFileSystem", (MemoryFileSystem,), module)
+    monkeypatch.setitem(_registry, "sftp", unverified)
     with pytest.raises(StorageError, match="does not verify the host"):
         FsspecBackend(FsspecOptions(url="sftp://host/x"))
 
 
-def test_a_server_with_another_host_key_is_refused(ssh: FsspecOptions, tmp_path: Path) -> None:
-    known_hosts = tmp_path / "known_hosts"
+def test_a_server_with_another_host_key_is_refused(
+    ssh: FsspecOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known_hosts = tmp_path / ".ssh" / "known_hosts"
+    known_hosts.parent.mkdir()
     known_hosts.write_text("")
-    backend = FsspecBackend(replace(ssh, options={**ssh.options, "known_hosts": str(known_hosts)}))
-    with pytest.raises(StorageUnavailable, match=r"[Hh]ost key"):
-        backend.put(new_key(), io.BytesIO(b"x"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    others = {name: value for name, value in ssh.options.items() if name != "known_hosts"}
+    for named in ({"known_hosts": str(known_hosts)}, {}):
+        backend = FsspecBackend(replace(ssh, options={**others, **named}))
+        with pytest.raises(StorageUnavailable, match=r"[Hh]ost key"):
+            backend.put(new_key(), io.BytesIO(b"x"))
 
 
 def test_each_instance_declares_whether_its_store_copies(

@@ -90,9 +90,11 @@ def test_a_file_that_cannot_be_synced_is_not_there(
     assert len(files_in(backend)) == 1
 
 
-def test_files_are_the_servers_alone(backend: LocalBackend) -> None:
+def test_files_are_the_servers_alone(tmp_path: Path) -> None:
+    backend = LocalBackend(LocalOptions(root=tmp_path / "files"))
     backend.put("ab/cd/abcd", io.BytesIO(b"x"))
-    assert backend.local_path("ab").stat().st_mode & 0o077 == 0
+    folders = (tmp_path / "files", backend.local_path("ab"), backend.local_path("ab/cd"))
+    assert [folder.stat().st_mode & 0o077 for folder in folders] == [0, 0, 0]
 
 
 def test_a_root_that_cannot_be_made_is_a_storage_error(tmp_path: Path) -> None:
