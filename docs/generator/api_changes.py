@@ -13,6 +13,7 @@ A server with plugin API 2.0 refuses a plugin for 1.x before anything starts. `s
 NAME` reads its source and prints a line for each use of what changed, with the file, the line and what
 to write instead:
 
+<!-- not run: an example of the output -->
 ```
 acme/plugin.py:31: host.seal is now host.secrets.seal
 ```
@@ -31,6 +32,7 @@ ROUTES: Final = """
 Views are functions of a module, and a `Blueprint` is a variable of it. They get their host, and objects
 that the plugin keeps for it, when they are called:
 
+<!-- not run: the tutorial of routes has a complete plugin -->
 ```python
 from strongroom.plugin_api.request import current_host
 from strongroom.plugin_api.web import Access, Blueprint
