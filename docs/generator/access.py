@@ -76,7 +76,7 @@ def _operations() -> Iterator[tuple[str, str, Operation]]:
     """Yield the path, the method and the operation of each route of the core."""
     app = Flask("access", static_folder=None)
     for blueprint in core_blueprints():
-        app.register_blueprint(blueprint)
+        app.register_blueprint(blueprint.flask_blueprint())
     for rule in app.url_map.iter_rules():
         view = app.view_functions[rule.endpoint]
         if isinstance(view, Operation):

@@ -73,7 +73,8 @@ class Scene:
         self.host.get_service(Webhooks).queue.append([self.event(number) for number in numbers])
 
     def send(self) -> int:
-        return self.host.get_service(Webhooks).sender().send_due()
+        webhooks: Webhooks = self.host.get_service(Webhooks)
+        return webhooks.sender().send_due()
 
     @property
     def host(self) -> Any:
