@@ -185,7 +185,7 @@ SEAMS: Final = (
         kind="commands",
         page="commands",
         contract="commands.CommandsContract",
-        user="strongroom_sms_aliyun.plugin",
+        user="strongroom_webhooks.plugin",
     ),
     Seam(
         "register_event_sinks",
@@ -225,7 +225,7 @@ SEAMS: Final = (
         kind="job",
         page="job",
         contract="state.JobsContract",
-        user="strongroom_webhooks.plugin",
+        user="strongroom_share_links.plugin",
     ),
     Seam(
         "register_metrics",

@@ -22,6 +22,7 @@ from strongroom.testing.server import free_port
 
 ROOT = PRODUCTION.parents[1]
 MEMBERS = [
+    ROOT / "core/testing/pyproject.toml",
     *ROOT.glob("plugins/*/pyproject.toml"),
     ROOT / "clients/python/pyproject.toml",
     ROOT / "tests/simulators/pyproject.toml",

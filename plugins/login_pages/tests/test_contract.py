@@ -7,9 +7,9 @@ import pytest
 
 from strongroom.testing.state import (
     DeactivationsContract,
-    JobsContract,
     OpenedPlugin,
     OptionsContract,
+    PruneStepsContract,
     TablesContract,
     opened_plugin,
 )
@@ -33,5 +33,5 @@ class TestDeactivations(DeactivationsContract):
     """The end of login codes."""
 
 
-class TestJobs(JobsContract):
-    """The job."""
+class TestPruneSteps(PruneStepsContract):
+    """What expires."""

@@ -7,11 +7,12 @@ import pytest
 
 from strongroom.testing.metrics import MetricsContract
 from strongroom.testing.state import (
-    JobsContract,
     LifeCycleContract,
     OpenedPlugin,
     OptionsContract,
+    PruneStepsContract,
     TablesContract,
+    TenantErasersContract,
     opened_plugin,
 )
 
@@ -30,8 +31,12 @@ class TestTables(TablesContract):
     """The tables."""
 
 
-class TestJobs(JobsContract):
-    """The jobs."""
+class TestPruneSteps(PruneStepsContract):
+    """What expires."""
+
+
+class TestTenantErasers(TenantErasersContract):
+    """What goes with tenants."""
 
 
 class TestMetrics(MetricsContract):

@@ -149,10 +149,10 @@ def test_info_describes_built_in_extensions() -> None:
 
 
 def test_info_names_the_commands_and_the_errors_of_a_plugin() -> None:
-    shown = plugins("info", "login_wechat").output
+    shown = plugins("info", "login_oidc").output
     assert "\nroutes: " in shown
     assert "\nerrors: error." in shown
-    assert "\ncommands: wechat" in shown
+    assert "\ncommands: oidc" in shown
 
 
 def test_info_of_a_plugin_that_is_missing_says_how_to_install_it() -> None:

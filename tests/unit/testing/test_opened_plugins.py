@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.support.databases import on_postgresql
 
-from strongroom.testing.state import JobsContract, OpenedPlugin, TablesContract, opened_plugin
+from strongroom.testing.state import OpenedPlugin, PruneStepsContract, TablesContract, opened_plugin
 
 
 @pytest.fixture
@@ -22,5 +22,5 @@ class TestTables(TablesContract):
 
 
 @on_postgresql
-class TestJobs(JobsContract):
-    """The jobs."""
+class TestPruneSteps(PruneStepsContract):
+    """What expires."""

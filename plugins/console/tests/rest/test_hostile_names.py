@@ -25,7 +25,7 @@ WORST: Final = [
 NAMES: Final = 1
 """How many of the other names are tried by default; there are 400."""
 
-PAGING: Final = {("a", "rel")}
+PAGING: Final = {("a", "rel"), ("a", "aria-label"), ("span", "aria-current")}
 """What a longer list has: each town adds records to the audit log."""
 
 _FILES: Final = {"folder", "file", "private", "trashed", "upload"}
