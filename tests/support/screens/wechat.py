@@ -36,6 +36,8 @@ def deny(visitor: Visitor) -> None:
 
 def come_back(visitor: Visitor) -> None:
     show_scan(visitor)
+    # The frame is visible before the platform's page is in it.
+    visitor.page.frame_locator("iframe").get_by_label(_PERSON).wait_for()
     # A phone that has the code in a window of its own, and not in a frame.
     visitor.go(visitor.page.frames[-1].url)
     visitor.page.get_by_label(_PERSON).check()
