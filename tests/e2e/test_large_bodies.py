@@ -179,7 +179,8 @@ def routes_of(server: LiveServer) -> Iterator[Route]:
     for mount in app.mounts:
         application: Any = mount.application
         flask = getattr(application, "__self__", application)
-        own = [value for value in vars(flask).values() if isinstance(value, Map)]
+        members = getattr(flask, "__slots__", ()) or vars(flask)
+        own = [value for name in members if isinstance(value := getattr(flask, name), Map)]
         # A mount without a map decides about paths itself.
         maps += [(mount.prefix, url_map) for url_map in own]
     for prefix, url_map in maps:
