@@ -27,6 +27,7 @@ from strongroom.testing.browser import Browser
 from strongroom.testing.server import LiveServer, LiveUser, live_server
 from tests.support.campaign import campaign_size
 from tests.support.config import lifted
+from tests.support.mounted_pages import pages_of
 
 logger = logging.getLogger(__name__)
 
@@ -177,10 +178,9 @@ def routes_of(server: LiveServer) -> Iterator[Route]:
     app: Any = create_app(load(server.config, {}))
     maps: list[tuple[str, Map]] = [("", app.url_map)]
     for mount in app.mounts:
-        application: Any = mount.application
-        flask = getattr(application, "__self__", application)
-        members = getattr(flask, "__slots__", ()) or vars(flask)
-        own = [value for name in members if isinstance(value := getattr(flask, name), Map)]
+        application = pages_of(mount.application)
+        members = getattr(application, "__slots__", ()) or vars(application)
+        own = [value for name in members if isinstance(value := getattr(application, name), Map)]
         # A mount without a map decides about paths itself.
         maps += [(mount.prefix, url_map) for url_map in own]
     for prefix, url_map in maps:

@@ -5,12 +5,13 @@ The routes are those of the running applications, so a new one is tested without
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import pytest
 from tests.support.api import Answer, Api
 from tests.support.console_town import CONFIG, CONSOLE, UNKNOWN, ConsoleTown
 from tests.support.databases import on_sqlite
+from tests.support.mounted_pages import pages_of
 from tests.support.page_browser import PageBrowser
 from tests.support.statements import statements
 
@@ -40,12 +41,6 @@ def applications(api: Api) -> dict[str, PageApplication]:
     """Return the applications of pages by their prefixes."""
     mounted = {mount.prefix: pages_of(mount.application) for mount in mounts_of(api)}
     return {prefix: pages for prefix, pages in mounted.items() if isinstance(pages, PageApplication)}
-
-
-def pages_of(application: Any) -> Any:
-    """Return the application of pages behind a mounted one; another application as it is."""
-    owner = getattr(application, "__self__", application)
-    return getattr(owner, "pages", owner)
 
 
 def changes(town: ConsoleTown) -> list[tuple[str, str]]:

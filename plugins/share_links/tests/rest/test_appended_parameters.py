@@ -13,6 +13,7 @@ from tests.support.campaign import campaign_size
 from tests.support.config import lifted
 from tests.support.console_town import CONFIG, ConsoleTown, routes
 from tests.support.databases import on_sqlite
+from tests.support.mounted_pages import pages_of
 from tests.support.page_browser import PageBrowser
 from tests.support.shares import ALL_KINDS, PLUGINS, PNG, Shared
 
@@ -119,7 +120,7 @@ def pages(town: ConsoleTown) -> Iterator[tuple[str, bool]]:
             yield town.path(rule.rule), False
     app: Any = town.api.app
     mount = next(mount for mount in app.mounts if mount.prefix == LOGIN_PAGES)
-    for rule in mount.application._routes.iter_rules():
+    for rule in pages_of(mount.application).url_map.iter_rules():
         if "GET" in (rule.methods or {"GET"}):
             path = LOGIN_PAGES + re.sub(r"<[^>]+>", "x", rule.rule)
             yield from ((path, True), (path, False))
