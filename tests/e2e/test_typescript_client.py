@@ -268,7 +268,11 @@ def test_transfers_continue_through_cut_connections(
     if direction == "down":
         file_id = account.api.upload(tenant, path.name, path.read_bytes())["id"]
         path.unlink()
-    cuts = [700_000, 2 * MEBIBYTE, 300_000]
+    cuts = [700_000, 2 * MEBIBYTE]
+    if direction == "down":
+        # A busy server loses what a reset connection has sent, and has the upload locked for a while.
+        # The client gives an upload up after four failures without progress.
+        cuts.append(300_000)
     with cutting(list(cuts), towards_server=direction == "up", server_url=account.server.url) as proxy:
         url = f"http://127.0.0.1:{proxy.port}"
         output = succeed([*account.transfer(direction, built, url, path, file_id)], tmp_path)
