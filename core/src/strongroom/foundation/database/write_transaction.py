@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Protocol
 
 from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
 
 from strongroom.foundation.database.commit_signal import CommitSignal
 from strongroom.foundation.database.deferred import Deferred, run_deferred, take_deferred
@@ -41,7 +42,10 @@ class PooledWriter:
         connection = (self._engine if durable else self._lazy_engine).connect()
         try:
             connection.begin()
-        except BaseException:
+        except BaseException as error:
+            # A connection that was lost while its transaction began cannot be rolled back.
+            if isinstance(error, DBAPIError) and error.connection_invalidated:
+                connection.invalidate(error)
             connection.close()
             raise
         return connection
