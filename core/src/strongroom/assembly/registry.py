@@ -11,7 +11,7 @@ from strongroom.plugin_api.events import EventSink, matches
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.metrics import Metric
 from strongroom.plugin_api.pruning import PruneStep
-from strongroom.web.feature import CoreEvent
+from strongroom.web.core_events import CoreEvent
 from strongroom.web.parts import Part
 
 logger = logging.getLogger(__name__)

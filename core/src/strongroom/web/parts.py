@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from strongroom.foundation.plugins.plugin import Plugin
     from strongroom.plugin_api.deactivation import Deactivation
-    from strongroom.web.feature import CoreEvent
+    from strongroom.web.core_events import CoreEvent
 
 UserEnding = Callable[["Connection", "Deactivation"], None]
 """Ends what a user can do by a part, in the transaction of the change that ends it."""

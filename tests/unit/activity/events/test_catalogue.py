@@ -18,7 +18,7 @@ from strongroom.assembly.features import core_events
 from strongroom.content.nodes.events import FileAction
 from strongroom.plugin_api.events import SERVER, Event, matches
 from strongroom.testing.events import SAMPLE_DATA, sample_event
-from strongroom.web.feature import CoreEvent
+from strongroom.web.core_events import CoreEvent
 
 CATALOGUE = core_events(ALL_FEATURES)
 EVENT_TYPES = CATALOGUE.types

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from strongroom.plugin_api.events import EventType
-from strongroom.web.feature import Convert, CoreEvent, Outcome
+from strongroom.web.core_events import Convert, CoreEvent, Outcome
 
 
 class EventCatalogue:

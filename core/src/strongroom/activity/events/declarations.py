@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from strongroom.activity.audit.outcomes import FAILURE, SUCCESS
 from strongroom.plugin_api.events import ACTOR, ON_BEHALF_OF, EventField, EventType
-from strongroom.web.feature import Convert, CoreEvent, Data, Outcome, Record
+from strongroom.web.core_events import Convert, CoreEvent, Data, Outcome, Record
 
 _TEXT: Final[Mapping[str, Any]] = {"type": "string"}
 _NULLABLE: Final[Mapping[str, Any]] = {"type": ["string", "null"]}

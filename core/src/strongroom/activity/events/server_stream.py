@@ -14,7 +14,7 @@ from strongroom.activity.audit.models import AuditRecord
 from strongroom.activity.audit.service import newest_sequence, records_after
 from strongroom.activity.events.streams import Batch
 from strongroom.plugin_api.events import SERVER, Event
-from strongroom.web.feature import Convert, Outcome
+from strongroom.web.core_events import Convert, Outcome
 
 Sources = Mapping[Outcome, tuple[str, Convert]]
 """The type and the data of events, by the action and outcome of audit records."""

@@ -23,7 +23,7 @@ from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.metrics import Metric
 from strongroom.plugin_api.pruning import PruneStep
 from strongroom.plugin_api.state import Transaction
-from strongroom.web.feature import CoreEvent
+from strongroom.web.core_events import CoreEvent
 from strongroom.web.parts import FileErasure, Part, UserEnding
 
 T = TypeVar("T")

@@ -6,7 +6,8 @@ from typing import Final
 from strongroom.activity.events.declarations import TENANT, USER, on, server_event, text
 from strongroom.content.tenants.events import member_data
 from strongroom.plugin_api.events import ACTOR
-from strongroom.web.feature import CoreEvent, Data, Feature, Record
+from strongroom.web.core_events import CoreEvent, Data, Record
+from strongroom.web.feature import Feature
 
 _FIELDS: Final = (TENANT, USER, text("toUserId", "The user who takes over"), ACTOR)
 

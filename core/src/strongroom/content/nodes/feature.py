@@ -7,7 +7,8 @@ from strongroom.activity.audit.outcomes import SUCCESS
 from strongroom.activity.events.declarations import NODE, nullable, text
 from strongroom.content.nodes.removals import PURGE, PURGE_VERSION, UPDATE_VERSION
 from strongroom.plugin_api.events import ACTOR, EventField, EventType
-from strongroom.web.feature import CoreEvent, Feature
+from strongroom.web.core_events import CoreEvent
+from strongroom.web.feature import Feature
 
 _NUMBER: Final = {"type": "integer"}
 _FIELDS: Final = (

@@ -6,7 +6,8 @@ from typing import ClassVar, Final
 from strongroom.activity.audit.outcomes import SUCCESS
 from strongroom.activity.events.declarations import actor_data, details, nullable, on, server_event, text
 from strongroom.plugin_api.events import ACTOR
-from strongroom.web.feature import CoreEvent, Data, Feature, Record
+from strongroom.web.core_events import CoreEvent, Data, Record
+from strongroom.web.feature import Feature
 
 _TENANT: Final = nullable("tenantId", "The tenant of the file, or null without one")
 

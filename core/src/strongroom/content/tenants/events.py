@@ -3,7 +3,7 @@
 from typing import Final
 
 from strongroom.activity.events.declarations import actor_data, details, text
-from strongroom.web.feature import Data, Record
+from strongroom.web.core_events import Data, Record
 
 GROUP: Final = text("groupId", "The group")
 ROLE: Final = text("role", "`admin`, `member` or `records`")

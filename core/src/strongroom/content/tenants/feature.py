@@ -7,7 +7,8 @@ from strongroom.activity.audit.outcomes import FAILURE
 from strongroom.activity.events.declarations import TENANT, USER, on, server_event, tenant_data
 from strongroom.content.tenants.events import ROLE, member_data
 from strongroom.plugin_api.events import ACTOR
-from strongroom.web.feature import CoreEvent, Feature
+from strongroom.web.core_events import CoreEvent
+from strongroom.web.feature import Feature
 
 _OF_TENANT: Final = (TENANT, ACTOR)
 

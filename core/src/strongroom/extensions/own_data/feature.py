@@ -6,7 +6,8 @@ from typing import ClassVar
 from strongroom.activity.audit.outcomes import SUCCESS
 from strongroom.activity.events.declarations import USER, details, on, server_event, text, user_data
 from strongroom.plugin_api.events import ACTOR
-from strongroom.web.feature import CoreEvent, Data, Feature, Record
+from strongroom.web.core_events import CoreEvent, Data, Record
+from strongroom.web.feature import Feature
 
 
 def _deletion(record: Record) -> Data:

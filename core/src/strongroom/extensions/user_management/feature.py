@@ -12,7 +12,8 @@ from strongroom.activity.events.declarations import (
     user_data,
 )
 from strongroom.plugin_api.events import ACTOR
-from strongroom.web.feature import CoreEvent, Data, Feature, Record
+from strongroom.web.core_events import CoreEvent, Data, Record
+from strongroom.web.feature import Feature
 
 
 def _link(record: Record) -> Data:

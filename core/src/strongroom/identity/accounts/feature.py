@@ -14,7 +14,8 @@ from strongroom.activity.events.declarations import (
     user_data,
 )
 from strongroom.plugin_api.events import ACTOR
-from strongroom.web.feature import CoreEvent, Data, Feature, Record
+from strongroom.web.core_events import CoreEvent, Data, Record
+from strongroom.web.feature import Feature
 
 _KIND: Final = text("kind", "The kind of the credential, such as `email`")
 _FACTOR: Final = text("factor", "The factor, such as `totp`, or `all`")

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from strongroom.activity.events.declarations import on, user_data
 from strongroom.identity.accounts.feature import DELETED, REGISTERED, registration_data
-from strongroom.web.feature import CoreEvent, Feature
+from strongroom.web.core_events import CoreEvent
+from strongroom.web.feature import Feature
 
 
 class ServerAccountsFeature(Feature):

@@ -6,7 +6,8 @@ from typing import ClassVar
 from strongroom.activity.audit.outcomes import FAILURE, SUCCESS
 from strongroom.activity.events.declarations import USER, actor_data, nullable, on, server_event, text
 from strongroom.plugin_api.events import ACTOR
-from strongroom.web.feature import Convert, CoreEvent, Data, Feature, Record
+from strongroom.web.core_events import Convert, CoreEvent, Data, Record
+from strongroom.web.feature import Feature
 
 
 class SessionsFeature(Feature):

@@ -15,7 +15,8 @@ from strongroom.activity.events.declarations import (
     text,
 )
 from strongroom.plugin_api.events import ACTOR
-from strongroom.web.feature import CoreEvent, Data, Feature, Record
+from strongroom.web.core_events import CoreEvent, Data, Record
+from strongroom.web.feature import Feature
 
 _END: Final = text("until", "When the hold ends, if it has an end", required=False)
 

@@ -14,7 +14,8 @@ from strongroom.activity.events.declarations import (
 )
 from strongroom.content.tenants.events import GROUP
 from strongroom.plugin_api.events import ACTOR
-from strongroom.web.feature import CoreEvent, Data, Feature, Record
+from strongroom.web.core_events import CoreEvent, Data, Record
+from strongroom.web.feature import Feature
 
 _NAMED: Final = (TENANT, GROUP, text("name", "Its name after the event"), ACTOR)
 _MEMBER: Final = (TENANT, GROUP, USER, ACTOR)

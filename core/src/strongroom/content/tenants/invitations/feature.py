@@ -7,7 +7,8 @@ from strongroom.activity.audit.outcomes import SUCCESS
 from strongroom.activity.events.declarations import TENANT, USER, actor_data, on, server_event, text
 from strongroom.content.tenants.events import ROLE
 from strongroom.plugin_api.events import ACTOR
-from strongroom.web.feature import CoreEvent, Data, Feature, Record
+from strongroom.web.core_events import CoreEvent, Data, Record
+from strongroom.web.feature import Feature
 
 _INVITATION: Final = text("invitationId", "The invitation")
 _FIELDS: Final = (TENANT, _INVITATION, ROLE, ACTOR)
