@@ -59,7 +59,7 @@ class Interleaving:
                 if passed > point:
                     # Another thread, because a thread has one transaction at a time.
                     started.append(pool.submit(second))
-                    self._await_end_or_lock(started[0])
+                    self.await_end_or_lock(started[0])
 
         with ThreadPoolExecutor(1) as pool:
             with self._listening(interrupt):
@@ -78,7 +78,7 @@ class Interleaving:
             for engine, name in wanted:
                 event.remove(engine, name, listener)
 
-    def _await_end_or_lock(self, running: "Future[Any]") -> None:
+    def await_end_or_lock(self, running: "Future[Any]") -> None:
         """Return when an action has ended, or waits for a lock that only the first action releases."""
         # The limit is for locks within this process.
         deadline = time.monotonic() + _WAITING_SECONDS

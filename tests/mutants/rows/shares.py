@@ -367,4 +367,12 @@ ROWS: Final = (
         "pass",
         "share_links/rest/test_sessions.py::test_a_form_of_another_page_drops_nothing",
     ),
+    shares(
+        "shares-removal-lock",
+        "A removal locks shares before their records, as downloads do.",
+        "links.py::remove",
+        "lock(transaction, link_ids)",
+        "pass",
+        "share_links/rest/test_erasures.py::test_a_removal_locks_the_share_before_its_records",
+    ),
 )

@@ -26,7 +26,7 @@ from strongroom.plugin_api.web import ApiError
 from strongroom_share_links.cookies import Cookies
 from strongroom_share_links.errors import UNAVAILABLE
 from strongroom_share_links.links import hash_of
-from strongroom_share_links.models import Link, downloads, links
+from strongroom_share_links.models import Link, downloads, links, lock
 from strongroom_share_links.openings import Opening, Openings
 
 LIFETIME: Final = 60 * 60
@@ -194,9 +194,8 @@ class Downloads:
         """
         link = download.link
         with self._host.database.write() as transaction:
-            # Locks the share, so that parallel ranges of one visitor find the row of the first one.
-            lock = update(links).values(downloads=links.c.downloads)
-            transaction.execute(lock.where(links.c.id == link.id))
+            # So that parallel ranges of one visitor find the row of the first one.
+            lock(transaction, [link.id])
             if (row := self._continue(transaction, download, room, taken)) or is_free:
                 return Counted(download, taken, row)
             remaining = or_(links.c.max_downloads.is_(None), links.c.downloads < links.c.max_downloads)

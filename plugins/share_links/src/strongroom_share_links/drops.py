@@ -26,7 +26,7 @@ from strongroom_share_links.errors import (
     TOO_LARGE,
     UNAVAILABLE,
 )
-from strongroom_share_links.models import Layout, Link, folders, links, uploads, upsert
+from strongroom_share_links.models import Layout, Link, folders, links, lock, uploads, upsert
 from strongroom_share_links.openings import Opening, Openings
 from strongroom_share_links.states import delegation_of
 from strongroom_share_links.visits import Visit, Visits
@@ -177,10 +177,8 @@ class Drops:
         end = upload.offset + arriving
         unfinished = (uploads.c.id == upload.id) & uploads.c.file_id.is_(None)
         with self._host.database.write() as transaction:
-            # Locks the drop box, so that concurrent requests for one upload reserve room once.
-            transaction.execute(
-                update(links).where(links.c.id == link.id).values(dropped_files=links.c.dropped_files)
-            )
+            # So that concurrent requests for one upload reserve room once.
+            lock(transaction, [link.id])
             held: int | None = transaction.scalar(select(uploads.c.size).where(unfinished))
             if held is None or end <= held:
                 return held or 0, held or 0
@@ -281,6 +279,7 @@ class Drops:
             return
         unfinished = (uploads.c.id == info.id) & uploads.c.file_id.is_(None)
         with self._host.database.write() as transaction:
+            lock(transaction, [visit.link.id])
             held = transaction.scalar(select(uploads.c.size).where(unfinished)) or 0
             change = update(uploads).where(unfinished).values(file_id=info.file_id, size=info.size)
             is_first = transaction.execute(change) == 1

@@ -23,6 +23,7 @@ from strongroom_share_links.models import (
     Kind,
     Link,
     links,
+    lock,
     metadata,
     people,
 )
@@ -420,6 +421,7 @@ def _put_people(transaction: Transaction, link_id: str, user_ids: Sequence[str])
 
 def remove(transaction: Transaction, link_ids: Sequence[str]) -> int:
     """Delete shares with all their records; return how many shares existed."""
+    lock(transaction, link_ids)
     for name in ("people", "openings", "downloads", "uploads", "folders"):
         table = metadata.tables[f"share_links_{name}"]
         transaction.execute(delete(table).where(table.c.link_id.in_(link_ids)))

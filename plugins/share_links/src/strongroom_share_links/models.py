@@ -1,6 +1,6 @@
 """The tables of shares, and of what visitors do with them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -16,6 +16,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    select,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -153,6 +154,15 @@ def upsert(transaction: Transaction, table: Table, row: Mapping[str, Any]) -> No
     others = {name: value for name, value in row.items() if name not in keys}
     statement: Any = make(table).values(**row)
     transaction.execute(statement.on_conflict_do_update(index_elements=keys, set_=others))
+
+
+def lock(transaction: Transaction, link_ids: Sequence[str]) -> None:
+    """Lock shares before their records change.
+
+    All transactions lock in this order, because the other one would be a deadlock.
+    """
+    locked = select(links.c.id).where(links.c.id.in_(link_ids)).order_by(links.c.id)
+    transaction.all(locked.with_for_update())
 
 
 class Kind(StrEnum):

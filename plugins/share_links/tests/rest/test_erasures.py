@@ -1,11 +1,17 @@
 """Shares go with their files, with their tenant, and when they ended long ago."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from tests.support.api import Api
+from tests.support.databases import on_postgresql
+from tests.support.interleaving import Interleaving
 from tests.support.shares import ALL_KINDS, PLUGINS, Shared
+from tests.support.waiting import PATIENCE_SECONDS
 
 from strongroom.testing.clock import HOUR
 from strongroom_share_links.models import links, metadata
+from strongroom_share_links.service import Shares
 
 DAY = 24 * HOUR
 
@@ -57,4 +63,25 @@ def test_the_command_prune_removes_shares_that_ended_long_ago(shared: Shared) ->
     assert dict(shared.api.container.prune_job().run())["share_links.shares"] == 0
     shared.api.clock.advance(100 * DAY)
     assert dict(shared.api.container.prune_job().run())["share_links.shares"] == 1
+    assert remaining(shared) == {}
+
+
+@on_postgresql
+@pytest.mark.parametrize("table", ["downloads", "uploads"])
+def test_a_removal_locks_the_share_before_its_records(shared: Shared, table: str) -> None:
+    """A download locks the share, then its row: the other order would be a deadlock."""
+    visitor = shared.share(kind="write")
+    assert visitor.get(f"/files/{shared.file}/download").status_code == 200
+    headers = {"Tus-Resumable": "1.0.0", "Upload-Length": "5", "Upload-Metadata": "filename YQ=="}
+    assert visitor.send("POST", "/uploads", headers=headers).status_code == 201
+    record = metadata.tables[f"share_links_{table}"].select().with_for_update(nowait=True)
+    erase_tenant = shared.host.get_service(Shares).erase_tenant
+    with ThreadPoolExecutor(1) as pool:
+        with shared.host.database.write() as transaction:
+            transaction.all(links.select().with_for_update())
+            removal = pool.submit(erase_tenant, shared.tenant.rpartition("/")[2])
+            Interleaving(shared.api.container.database).await_end_or_lock(removal)
+            assert not removal.done()
+            assert len(transaction.all(record)) == 1
+        removal.result(PATIENCE_SECONDS)
     assert remaining(shared) == {}
