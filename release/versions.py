@@ -60,7 +60,7 @@ def set_version(root: Path, version: Version) -> None:
 
 
 def npm_version(version: Version) -> str:
-    """Return a version as semantic versioning has it: ``0.2.1-dev.0`` for ``0.2.1.dev0``."""
+    """Return a version as semantic versioning has it: ``0.2.0-dev.0`` for ``0.2.0.dev0``."""
     return str(version).replace(".dev", "-dev.")
 
 
@@ -80,7 +80,7 @@ def choose_version(root: Path, wanted: str | None) -> Version:
     Raises:
         ReleaseRefused: The wanted version is none, or not newer than what was released.
     """
-    newest = max([current_version(root), *released_versions(root)])
+    newest = max(released_versions(root), default=current_version(root))
     if wanted is None:
         return _next_version(root)
     if not _RELEASE.fullmatch(wanted):
@@ -91,8 +91,10 @@ def choose_version(root: Path, wanted: str | None) -> Version:
 
 
 def _next_version(root: Path) -> Version:
-    planned, released = Version(current_version(root).base_version), released_versions(root)
-    return max(planned, following(max(released), fragment_kinds(root))) if released else planned
+    released = released_versions(root)
+    if not released:
+        return Version(current_version(root).base_version)
+    return following(max(released), fragment_kinds(root))
 
 
 def require_admitted(root: Path, version: Version) -> None:
@@ -128,5 +130,5 @@ def following(current: Version, kinds: Sequence[str]) -> Version:
 
 
 def development_version(released: Version) -> Version:
-    """Return the version of the tree after a release: before each version that may follow."""
-    return Version(f"{following(released, ())}.dev0")
+    """Return the version of the tree after a release: the next minor version, in development."""
+    return Version(f"{released.major}.{released.minor + 1}.0.dev0")

@@ -111,12 +111,12 @@ def test_the_release_is_committed_and_tagged(released: Path) -> None:
     assert '__version__ = "0.7.0"\n' in tagged
 
 
-def test_the_tree_after_a_release_has_a_version_between_it_and_each_next_one(released: Path) -> None:
-    assert succeed(released, "git", "log", "-1", "--format=%s") == "Begin 0.7.1.dev0\n"
+def test_the_tree_after_a_release_develops_the_next_minor_version(released: Path) -> None:
+    assert succeed(released, "git", "log", "-1", "--format=%s") == "Begin 0.8.0.dev0\n"
     assert succeed(released, "git", "status", "--porcelain") == ""
-    assert Version("0.7.0") < current_version(released) < Version("0.7.1")
+    assert Version("0.7.0") < current_version(released) < Version("0.8.0")
     package = json.loads((released / "clients/typescript/package.json").read_text())
-    assert package["version"] == "0.7.1-dev.0"
+    assert package["version"] == "0.8.0-dev.0"
 
 
 def test_a_tree_without_a_release_of_its_version_has_a_development_version() -> None:
@@ -169,7 +169,7 @@ def test_a_released_version_is_refused_and_the_next_one_follows(released: Path) 
     succeed(released, "git", "add", "--all")
     succeed(released, "git", "commit", "--quiet", "--message", "Correct links")
     refused = release(released, "0.7.0")
-    assert "0.7.0 is not newer than 0.7.1.dev0" in refused.stderr
+    assert "0.7.0 is not newer than 0.7.0" in refused.stderr
     assert choose_version(released, None) == Version("0.7.1")
 
 
