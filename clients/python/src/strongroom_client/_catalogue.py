@@ -184,7 +184,7 @@ class FreshProofRequired(ForbiddenError, code="error.fresh-proof-required"):
 
 
 class ImpersonationRefused(ForbiddenError, code="error.impersonation-refused"):
-    """403 `error.impersonation-refused`: An impersonation reads only; log in as the user."""
+    """403 `error.impersonation-refused`: Impersonation is read-only; log in as the user."""
 
 
 class InsufficientScope(ForbiddenError, code="error.insufficient-scope"):
@@ -196,7 +196,7 @@ class InvitationRequired(ForbiddenError, code="error.invitation-required"):
 
 
 class KeyNotAdmitted(ForbiddenError, code="error.key-not-admitted"):
-    """403 `error.key-not-admitted`: This operation admits no access keys; log in."""
+    """403 `error.key-not-admitted`: This operation does not accept access keys; log in."""
 
 
 class Quarantined(ForbiddenError, code="error.quarantined"):
@@ -332,7 +332,7 @@ class OwnAccount(ConflictError, code="error.own-account"):
 
 
 class ParentGone(ConflictError, code="error.parent-gone"):
-    """409 `error.parent-gone`: The folder that it was in is gone; name another by parentId."""
+    """409 `error.parent-gone`: The original folder no longer exists; choose one with parentId."""
 
 
 class Retained(ConflictError, code="error.retained"):

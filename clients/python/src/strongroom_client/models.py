@@ -2882,7 +2882,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     trash_bytes: int = msgspec.field(name="trashBytes")
     """Files in the trash"""
     version_bytes: int = msgspec.field(name="versionBytes")
-    """Earlier contents of files, those of files in the trash included"""
+    """Earlier contents of files, also of files in the trash"""
     held_bytes: int = msgspec.field(name="heldBytes")
     """Files under a hold and their earlier contents, part of the above"""
     reserved_bytes: int = msgspec.field(name="reservedBytes")

@@ -47,7 +47,7 @@ class StrongroomError(ApiError):
         super().__init__(kind, details=details)
 
     def within(self, path: str) -> Self:
-        """Return this error as that of a part of the request, whose path its fields then begin with."""
+        """Return this error for a part of the request, whose path its fields then begin with."""
         own = self.details or (Detail("", self.code.removeprefix("error."), str(self)),)
         self.details = tuple(
             Detail(".".join(filter(None, (path, each.field))), each.code, each.message) for each in own
@@ -256,12 +256,12 @@ class InsufficientScope(StrongroomError):
 
 class KeyNotAdmitted(StrongroomError):
     status, code = 403, "error.key-not-admitted"
-    message = "This operation admits no access keys; log in."
+    message = "This operation does not accept access keys; log in."
 
 
 class ImpersonationRefused(StrongroomError):
     status, code = 403, "error.impersonation-refused"
-    message = "An impersonation reads only; log in as the user."
+    message = "Impersonation is read-only; log in as the user."
 
 
 class FreshProofRequired(StrongroomError):
@@ -331,7 +331,7 @@ class GroupNameTaken(StrongroomError):
 
 class ParentGone(StrongroomError):
     status, code = 409, "error.parent-gone"
-    message = "The folder that it was in is gone; name another by parentId."
+    message = "The original folder no longer exists; choose one with parentId."
 
 
 class FileHeld(StrongroomError):

@@ -182,7 +182,7 @@ def restore_contact(
 
     All logins and access keys of the user end. Contacts and logins of platforms that were added since
     the change, or in the 7 days before, are removed, and second factors that were added since. The link
-    is used up, and those of later changes become invalid; it stays valid if the password is refused.
+    is consumed, and links of later changes become invalid; it stays valid if the password is refused.
     """
     return Operation(
         "POST",

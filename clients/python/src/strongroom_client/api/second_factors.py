@@ -27,7 +27,7 @@ def begin_due_enrolment(
 ) -> Operation[Enrolment]:
     """Begin the enrolment of a user whose login got `error.second-factor-enrolment-required`.
 
-    `id` is that of its `enrolment`, which permits nothing else. May be repeated with another kind.
+    `id` is the id of its `enrolment`, which permits nothing else. May be repeated with another kind.
     """
     return Operation(
         "POST",

@@ -161,7 +161,7 @@ def rotate_service_account_key(
     """Give an access key of a service account a new secret and a new end.
 
     For administrators of the tenant, with the proof that a new key needs. Only this response has the
-    new secret; the former one stays valid for `overlapSeconds`.
+    new secret; the old secret stays valid for `overlapSeconds`.
     """
     return Operation(
         "POST",

@@ -61,7 +61,7 @@ def list_trash(
 ) -> Operation[TrashedFileCollection]:
     """List the files and folders that the caller deleted, newest first.
 
-    An administrator of the tenant sees those of all users.
+    An administrator of the tenant sees all users' entries.
     """
     return Operation(
         "GET",

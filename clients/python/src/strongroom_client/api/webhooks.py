@@ -26,7 +26,7 @@ def create_webhook_endpoint(
     """Create an endpoint of a tenant, or of the server; the answer alone has its secret.
 
     Administrators of a tenant create endpoints for its events, administrators of the server for
-    those of any tenant or all.
+    events of any tenant or all.
     """
     return Operation(
         "POST",

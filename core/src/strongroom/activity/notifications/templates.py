@@ -190,7 +190,7 @@ TEMPLATES: Final[Mapping[str, Text]] = {
     ),
     "deletion-refused": Text(
         "Your account was not deleted",
-        "Your account was not deleted, because it is that of the last administrator. Name another one, "
+        "Your account was not deleted, because you are the last administrator. Name another one, "
         "and request the deletion again.",
     ),
     "invitation": Text(
@@ -228,7 +228,7 @@ _LINK: Final = "-link"
 
 @dataclass(slots=True, eq=False, repr=False)
 class MessageTexts:
-    """The texts of messages: those of the deployment, or else the translations of the built-in ones.
+    """The texts of messages: the deployment's texts, or else the translations of the built-in ones.
 
     Args:
         translations: translates the built-in texts.

@@ -192,7 +192,7 @@ def rotate_service_account_key(tenant_id: str, account_id: str, key_id: str, bod
     """Give an access key of a service account a new secret and a new end.
 
     For administrators of the tenant, with the proof that a new key needs. Only this response has the
-    new secret; the former one stays valid for `overlapSeconds`.
+    new secret; the old secret stays valid for `overlapSeconds`.
     """
     proof, overlap = proof_of_body(body), body["overlapSeconds"] * 1000
     service = get_service(ServiceAccountService)
