@@ -43,6 +43,36 @@ def test_no_text_uses_a_word_without_an_actor() -> None:
     assert {path: lines for path, lines in found.items() if len(lines) > VALUES.get(path, 0)} == {}
 
 
+PRONOUNS = re.compile(r"\b(?:that|those)\s+(?:#\s+)?of\b", re.IGNORECASE)
+PRONOUNS_AT_MOST = {"core/src": 0, "plugins": 3}
+"""How often a source may say "that of" or "those of" instead of the noun."""
+SUFFIXES = {".py", ".toml", ".html", ".js", ".css", ".template", ".conf"}
+
+
+def pronouns(folder: str) -> list[str]:
+    paths = [path for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES]
+    sources = [path for path in paths if "src" in path.relative_to(ROOT).parts]
+    assert len(sources) > 200
+    return [
+        f"{path.relative_to(ROOT)}: {found[0]}"
+        for path in sources
+        for found in PRONOUNS.finditer(path.read_text(encoding="utf-8"))
+    ]
+
+
+def test_pronouns_in_place_of_nouns_are_recognized_across_lines_of_a_comment() -> None:
+    assert [found[0] for found in PRONOUNS.finditer("# Those\n# of the core. that of x, part of")] == [
+        "Those\n# of",
+        "that of",
+    ]
+
+
+@pytest.mark.parametrize("folder", PRONOUNS_AT_MOST)
+def test_sources_repeat_the_noun_instead_of_a_pronoun(folder: str) -> None:
+    found = pronouns(folder)
+    assert len(found) <= PRONOUNS_AT_MOST[folder], found
+
+
 SOURCES = [*ROOT.glob("core/src/**/*.py"), *ROOT.glob("plugins/*/src/**/*.py")]
 REPLACED = {"Lingering", "complaints", "is_aside", "keeping", "make_room", "step_aside"}
 """Former names of the services of files, the faults of a password and the states of a request."""

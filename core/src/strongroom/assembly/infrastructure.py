@@ -111,7 +111,7 @@ class Infrastructure:
         try:
             extension = choice.create(*services)
         except ConfigurationError:
-            # Of another extension that this one depends on.
+            # Raised by a dependency of this extension.
             raise
         except (StorageError, KeyProviderError) as error:
             is_temporary = isinstance(error, StorageUnavailable)

@@ -1,4 +1,4 @@
-"""Assembles the services of a process, except for those of plugins."""
+"""Assembles the services of a process, except for the plugins' services."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

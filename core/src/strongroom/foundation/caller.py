@@ -107,7 +107,7 @@ class KeyLimits:
 class DelegatedLimits(KeyLimits):
     """The limits of a user's rights that a plugin uses for a person without any, such as a visitor.
 
-    They are those of an access key with a folder, without a key: ``folder_id`` is a file or a folder.
+    The same as of an access key with a folder, without a key: ``folder_id`` is a file or a folder.
 
     Args:
         required_permission: what the user must hold on the node ``folder_id`` itself, at each request.
@@ -184,7 +184,7 @@ class Identity:
     def is_admin(self) -> bool:
         """Whether the caller administers the whole server in the current operation.
 
-        A key does within the scopes of the server only: that of an administrator, or of a service
+        A key does within the scopes of the server only: a key of an administrator, or of a service
         account of the server, because each key of another service account is limited to a tenant.
         """
         if self.key is None:
@@ -200,7 +200,7 @@ class Identity:
         """Require that the access key, if there is one, has the scope of an operation.
 
         Raises:
-            KeyNotAdmitted: the operation admits no access keys.
+            KeyNotAdmitted: the operation does not accept access keys.
             InsufficientScope: the key lacks the scope.
         """
         if self.key is None:
@@ -211,7 +211,7 @@ class Identity:
             raise InsufficientScope(rule.scope)
 
     def for_operation(self, rule: OperationRule) -> "Identity":
-        """Return the identity for another operation than that of the route; raises as above."""
+        """Return the identity for an operation other than the route's; raises as above."""
         self.require_scope(rule)
         if self.key is None or rule.scope is None:
             return self

@@ -1,6 +1,6 @@
 """Colours of a deployment's brand: labels and links stay readable on any colour that it chooses.
 
-Contrast is that of WCAG 2.2, section 1.4.3: at least 4.5 for text.
+Contrast is computed as in WCAG 2.2, section 1.4.3: at least 4.5 for text.
 """
 
 import re

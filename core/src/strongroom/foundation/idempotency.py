@@ -116,7 +116,7 @@ class KeyedRequest:
 
     Args:
         user_id: the caller; the answer is deleted together with the account.
-        scope: whose keys are distinct from those of others: the caller and the operation.
+        scope: the caller and the operation; each scope has its own keys.
         key: the key of the client.
         fingerprint: describes the whole request; another one with the same key is refused.
     """

@@ -101,7 +101,7 @@ def configure(
     """Configure the log of this process.
 
     Args:
-        hide: masks secrets in messages and tracebacks, also in those of plugins and libraries.
+        hide: masks secrets in messages and tracebacks, also of plugins and libraries.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter(hide) if settings.format == "json" else TextFormatter(hide))

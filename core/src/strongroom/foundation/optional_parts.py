@@ -25,7 +25,7 @@ def reserved_routes() -> Iterator[tuple[str, str]]:
 
 
 def plugin_of_extension(extension: str) -> str | None:
-    """Return the plugin of the tree whose name does not end with that of its extension, or ``None``."""
+    """Return the plugin of the tree whose name does not end with its extension's, or ``None``."""
     for plugin, part in _parts()["plugins"].items():
         if extension in part.get("extensions", ()):
             return str(plugin)

@@ -178,7 +178,7 @@ def end_with(parent: int) -> None:
     """Terminate this process when its parent exits or is killed, so that no port stays in use."""
     if sys.platform != "linux":
         return
-    # Until a worker sets its own handlers, it has those of the parent, which would swallow SIGTERM.
+    # Until a worker sets its own handlers, it has the parent's, which would swallow SIGTERM.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     # The parent may have exited before prctl.

@@ -223,7 +223,7 @@ def _data_dir(settings: Settings) -> Iterator[Fault]:
 def _secret_files(configuration: Configuration, selection: Selection) -> Iterator[Fault]:
     """Yield the files of secrets, except the secret key, that other users can read."""
     sections = selection.all_sections(configuration.settings)
-    # Each file is reported once, and that of the secret key by its own check.
+    # Each file is reported once, and the secret key's file by its own check.
     known = {_file_behind(configuration.raw.origin(_SECRET_KEY))}
     for path, _ in secrets_in(sections):
         file = _file_behind(configuration.raw.origin(path))

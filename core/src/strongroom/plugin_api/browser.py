@@ -128,7 +128,7 @@ class BrowserAPI(ABC):
     ) -> Any:
         """Log the browser in with a proof for a login method; return the Flask response.
 
-        Limits, the user, the audit log and second factors are those of :meth:`LoginsAPI.log_in`. The
+        Limits, the user, the audit log and second factors are as in :meth:`LoginsAPI.log_in`. The
         response leads to the page that needs the login, to the pages for a second factor, or, after a
         failure, to the login page with the text of the error. The request must be the end of a login
         that this browser has begun: check that by :meth:`LoginsAPI.consume_state` before.
@@ -191,7 +191,7 @@ class BrowserAPI(ABC):
     @property
     @abstractmethod
     def zone(self) -> tzinfo:
-        """The time zone of the person: that of the browser, or of the user, or UTC."""
+        """The time zone of the person: the browser's, or the user's, or UTC."""
 
     @property
     @abstractmethod
@@ -223,7 +223,7 @@ class BrowserAPI(ABC):
 
     @abstractmethod
     def begin_session(self, access_token: str) -> None:
-        """Begin the session of a login, and end that of the login before, with a new :attr:`csrf`.
+        """Begin the session of a login, and end the former login's, with a new :attr:`csrf`.
 
         Raises:
             ApiError: ``error.token-invalid``.
@@ -231,7 +231,7 @@ class BrowserAPI(ABC):
 
     @abstractmethod
     def replace_token(self, access_token: str) -> None:
-        """Continue the session with a new access token of its login, such as that of a step-up.
+        """Continue the session with a new access token of its login, such as after a step-up.
 
         Raises:
             ApiError: ``error.token-invalid``: also if the token is one of another login.

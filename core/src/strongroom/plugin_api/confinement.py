@@ -66,7 +66,7 @@ def confine(memory_bytes: int, seconds: int) -> None:
     All modules must be imported before, because importing opens files.
 
     Args:
-        memory_bytes: the limit of memory, in addition to the present one; also that of written files.
+        memory_bytes: the limit of memory, in addition to the present one; also limits written files.
         seconds: the limit of CPU time.
     """
     with suppress(OSError, AttributeError):

@@ -207,7 +207,7 @@ class EventSink(ABC):
 class EventSubscriber:
     """A function that is called for each event of some types, in the order of their stream.
 
-    The delivery is that of an :class:`EventSink`: at least once, and again after an exception.
+    Delivery is as for an :class:`EventSink`: at least once, and again after an exception.
 
     Args:
         name: a name that is unique in the plugin: lowercase letters, digits and underscores.

@@ -232,7 +232,7 @@ class Site:
 class PasswordlessFactor(SecondFactor[OptionsT]):
     """A factor whose answers also name the enrolment, so that it can replace the first proof.
 
-    The core refuses a login by it alone if the assurance of the proof is ``SINGLE_FACTOR``.
+    The core refuses a login with it alone if the assurance of the proof is ``SINGLE_FACTOR``.
 
     Args:
         site: the server.
@@ -299,7 +299,7 @@ class FactorInfo:
 class FactorsAPI(ABC):
     """Second factors of the caller, for routes that are named after one of them.
 
-    The rules are those of the core's routes for all factors (``/users/{userId}/factors``): the caller is
+    The core's routes for all factors (``/users/{userId}/factors``) have the same rules: the caller is
     the user, has given a fresh proof, and is informed of each change. ``user_id`` is an id or ``me``.
     The errors of all methods are
     :attr:`HostErrors.FACTORS <strongroom.plugin_api.web.HostErrors.FACTORS>`. A route that changes a

@@ -1,7 +1,7 @@
 """Files as the caller: ``host.files``.
 
 The methods call the services of the REST API, as the user who sent the current request. So permissions,
-quotas, name rules, events, audit records and errors are those of REST. They work in routes, in mounted
+quotas, name rules, events, audit records and errors are REST's. They work in routes, in mounted
 WSGI applications, and after ``host.acting_as(user_id)`` in jobs and event handlers::
 
     def newest(tenant_id: str) -> list[FileInfo]:

@@ -258,7 +258,7 @@ class HostAPI(ABC):
             token: an access token.
             headers: further headers, such as ``Accept-Language``.
             stream: whether the body of a success is in :attr:`RestResponse.pieces`, of any size, such as
-                that of an export, for a Flask response.
+                an export's, for a Flask response.
 
         Raises:
             ValueError: the response has more than 16 MiB, without ``stream``. Read files by

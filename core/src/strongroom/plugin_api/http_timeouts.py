@@ -22,7 +22,7 @@ LEAST_BYTES: Final = 16 * 1024
 class TimedResponse(http.client.HTTPResponse):
     """A response that raises ``TimeoutError`` if it arrives too slowly. Its head must be complete.
 
-    The time-out is that of the socket when the response begins. Only the time spent waiting for data
+    The time-out is the socket's when the response begins. Only the time spent waiting for data
     counts, so that the caller may process the data at any speed.
     """
 

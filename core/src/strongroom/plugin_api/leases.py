@@ -12,7 +12,7 @@ Of all threads, workers and nodes with the same database, one gets it::
         host.leases.release(lease.id)
 
 A process that was killed blocks the name only until the lease ends. Work that may last longer renews its
-lease, and stops if that fails. Names are of one plugin; those of other plugins are not in the way.
+lease, and stops if that fails. Each plugin has its own names.
 
 Shared leases of a name exclude only leases that are not shared. So a lock of a document consists of a
 lease of its path, and shared leases of the paths of the folders around it; a lock of one of these

@@ -399,7 +399,7 @@ class LoginMethod(Extension[OptionsT]):
     def credential_prefixes(self) -> Mapping[str, Collection[str]]:
         """Return the beginnings of the credentials' values that it can verify, by kind.
 
-        ``strongroom doctor`` warns about others, such as those of a provider that the configuration has
+        ``strongroom doctor`` warns about others, such as kinds of a provider that the configuration has
         no longer. Kinds that are absent are not examined.
         """
         return {}

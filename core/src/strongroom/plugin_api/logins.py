@@ -45,7 +45,7 @@ class LoginsAPI(ABC):
     def log_in(self, method: str, proof: Mapping[str, str]) -> Any:
         """Log in with a proof for a login method; return the route's response, with the tokens.
 
-        Rate limits, user lookup, suspension, the audit log and the headers are those of every login.
+        Rate limits, user lookup, suspension, the audit log and the headers are as for every login.
         """
 
     @abstractmethod
@@ -83,7 +83,7 @@ class LoginsAPI(ABC):
         number must remain, so that the user can still log in.
 
         Args:
-            prefix: the beginning of the values of those to unbind, such as that of one provider.
+            prefix: the beginning of the values to unbind, such as one provider's.
         """
 
     @abstractmethod
@@ -98,7 +98,7 @@ class LoginsAPI(ABC):
 
     @abstractmethod
     def consume_state(self, value: str, purpose: str, *, for_user: bool = False) -> Mapping[str, str]:
-        """Consume a state and return its data. The arguments must equal those of :meth:`issue_state`.
+        """Consume a state and return its data. The arguments must equal :meth:`issue_state`'s.
 
         A state is refused if it is unknown, expired or used, or of another browser, user or purpose.
         """

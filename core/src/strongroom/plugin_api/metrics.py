@@ -166,7 +166,7 @@ class Gauge(Metric):
     ``strongroom_gauge_read_errors_total`` counts it.
 
     Args:
-        read: returns the value, or the values by those of the labels, such as ``{("disabled",): 2}``.
+        read: returns the value, or the values by the labels' values, such as ``{("disabled",): 2}``.
             It is called in any thread, outside of requests.
     """
 
@@ -183,7 +183,7 @@ class Gauge(Metric):
         self._read = read
 
     def values(self) -> Mapping[Labels, float]:
-        """Read the values by those of the labels.
+        """Read the values by the labels' values.
 
         Raises:
             ValueError: a time series was not declared.

@@ -47,7 +47,7 @@ def filesystem_errors(path: str) -> Iterator[None]:
 
 
 class TextModes:
-    """Opens text files by ``openbin``; a base class before that of the PyFilesystem."""
+    """Opens text files by ``openbin``; a base class that precedes PyFilesystem's."""
 
     def open(
         self,

@@ -1,6 +1,6 @@
 """Parts of HTML pages: buttons and items that plugins add to pages of others, and files that pages need.
 
-All paths are those of the server without its base path, such as ``/account/``. A label has a text per
+All paths are paths of the server without its base path, such as ``/account/``. A label has a text per
 language, at least ``en``.
 """
 
@@ -141,7 +141,7 @@ class PageLink:
         path: the path with the base path of the server, for ``href``.
         icon: the path of its picture, for ``src``; ``None`` without one.
         is_usable: whether it works in the browser of the request.
-        connection: that of a login link, if it has one.
+        connection: the connection of a login link, if it has one.
         platform: the name of the platform of a login link.
         link: the login link; ``None`` for an item of a menu.
         is_of_app: whether the browser of the request is in the platform's own app.

@@ -40,7 +40,7 @@ class PagesAPI(ABC):
         Args:
             template: the file name of the template.
             status: the status code.
-            policy: directives that replace those of the strict policy, such as
+            policy: directives that replace the strict policy's, such as
                 ``{"form-action": "'self'"}``.
             language: the language of the page, such as ``zh``; ``None``: the one that the user has
                 chosen in the pages, or else the browser's.

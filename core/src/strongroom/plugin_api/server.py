@@ -31,8 +31,8 @@ class ServerInfo:
         mode: ``production`` or ``development``.
         database: ``sqlite`` or ``postgresql``.
         users: the users that are not deleted; ``None``: the database did not respond in time.
-        tenants: the tenants that are not deleted; ``None`` likewise.
-        stored_bytes: the bytes that count against quotas; ``None`` likewise.
+        tenants: the tenants that are not deleted; ``None`` as above.
+        stored_bytes: the bytes that count against quotas; ``None`` as above.
     """
 
     version: str
@@ -103,8 +103,8 @@ class StorageInfo:
         over: the storage that contains its objects, for a wrapper.
         is_target: whether new files are stored here.
         files: the number of files; ``None``: the database did not respond in time.
-        size: their size in bytes; ``None`` likewise.
-        leftovers: objects that will be removed; ``None`` likewise.
+        size: their size in bytes; ``None`` as above.
+        leftovers: objects that will be removed; ``None`` as above.
     """
 
     name: str
@@ -182,7 +182,7 @@ class LimitInfo:
     Args:
         name: the key in ``[limits]``.
         rates: rates such as ``5/hour``, which all apply, or one number; empty: no limit.
-        is_changed: whether it differs from that of the profile ``normal``.
+        is_changed: whether it differs from the limit of the profile ``normal``.
         help: what it limits, in English.
     """
 

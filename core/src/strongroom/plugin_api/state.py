@@ -1,6 +1,6 @@
 """Data of a plugin: tables of its own, values for users, and values that all nodes share.
 
-``host.store`` keeps small values for users, and ``host.values`` those of the plugin itself, such as a
+``host.store`` keeps small values for users, and ``host.values`` the plugin's own values, such as a
 token of another system. They need nothing else. For more, a plugin declares
 tables as SQLAlchemy metadata and creates them by Alembic migrations of its own::
 

@@ -283,7 +283,7 @@ class StorageWrapper(StorageBackend[OptionsT]):
     """A storage that stores its objects in another one, for example encrypted.
 
     The configuration names the other storage with ``over``. A wrapper has only the capabilities that it
-    declares itself, because those of the other storage may bypass it. To pass one on, override
+    declares itself, because the other storage's may bypass it. To pass one on, override
     :meth:`StorageBackend.capability` and return ``self.inner.capability(kind)``.
     """
 

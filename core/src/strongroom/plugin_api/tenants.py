@@ -43,7 +43,7 @@ class TenantInfo:
 class UsageInfo:
     """The bytes that a tenant uses: the sum of the files, the trash and the versions.
 
-    ``reserved_bytes`` are those of unfinished uploads; ``quota_bytes`` is ``None`` without a limit.
+    ``reserved_bytes`` are the bytes of unfinished uploads; ``quota_bytes`` is ``None`` without a limit.
     """
 
     used_bytes: int

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 MAX_ZONE: Final = 64
-"""The longest name of a time zone; those of the database have up to 32 characters."""
+"""The longest name of a time zone; the database's names have up to 32 characters."""
 
 UTC_ZONE: Final[tzinfo] = UTC
 """The zone of people whose zone is unknown."""

@@ -1,7 +1,7 @@
 """Pages of a plugin: an application whose requests need a session, and whose forms need its secret.
 
 The pages do everything through the REST API, within the process and with the user's own login, so
-permissions, limits, fresh proofs, the audit log and the texts of errors are those of REST::
+permissions, limits, fresh proofs, the audit log and the texts of errors are the same as of REST::
 
     drawer = Blueprint("drawer", __name__)
 
@@ -169,7 +169,7 @@ class Visit:
         """Return all records of a list: at most about :attr:`most_read`; a cut sets :attr:`cut_total`.
 
         Args:
-            query: the parameters of the query without those of paging.
+            query: the parameters of the query without the paging parameters.
 
         Raises:
             Refused: the user may not see the list.
@@ -195,7 +195,7 @@ class Visit:
         Args:
             status: the HTTP status; 0: 200, or 400 after a refusal or with faults.
             refusal: the response that refused the form of the page, if any.
-            policy: directives of the Content-Security-Policy that replace those of :data:`POLICY`.
+            policy: directives of the Content-Security-Policy that replace the ones in :data:`POLICY`.
             values: the other variables of the template. A :class:`SchemaForm` named ``form`` shows its
                 faults at its fields.
         """
@@ -291,7 +291,7 @@ class Visit:
         return redirect(f"{self.root}{path}", HTTPStatus.SEE_OTHER)
 
     def problem_text(self, response: RestResponse) -> str:
-        """Return the text of an error in the language of the page: that of its first detail, if any."""
+        """Return the text of an error in the language of the page: its first detail's, if any."""
         error = response.json["error"]
         return str((error.get("details") or [error])[0]["message"])
 
@@ -346,7 +346,7 @@ class PageApplication(flask.Flask):
     """A WSGI application of pages, for :class:`~strongroom.plugin_api.web.MountedApplication`.
 
     Each request needs a session, and each change its secret, before a view runs or a body is read.
-    Errors are those of the server, as a page or as JSON.
+    Errors are the same as of the server's routes, as a page or as JSON.
 
     Args:
         prefix: the path prefix that it is mounted at.
@@ -365,7 +365,7 @@ class PageApplication(flask.Flask):
         public: frozenset[str] | None = frozenset(),
     ) -> None:
         super().__init__(f"pages_of_{prefix.strip('/')}", static_folder=None, template_folder=None)
-        # Errors that are no answers to the browser are logged and counted by the server, as those of
+        # Errors that are no answers to the browser are logged and counted by the server, as errors of
         # routes.
         self.config["PROPAGATE_EXCEPTIONS"] = True
         self._host = host

@@ -421,7 +421,7 @@ class Blueprint:
                 routes that change something and need no token.
             any_query: whether unknown query parameters are ignored, as redirects of other servers need
                 (RFC 6749, section 4.1.2); otherwise they are refused by name. By default, they are
-                ignored by routes that people open by a link: those of GET and HEAD that need no token
+                ignored by routes that people open by a link: routes of GET and HEAD that need no token
                 and have no schema of their response, such as pages and public files.
             compress: whether a JSON response of at least 1 KiB is compressed for clients that accept it.
                 Only for a GET, such as of a list, whose response never has a secret, not even in a URL:
@@ -481,7 +481,7 @@ class Blueprint:
         return hook
 
     def before_app_request(self, hook: HookT) -> HookT:
-        """Register a hook of Flask that runs before each request, those of the core's routes included.
+        """Register a hook of Flask that runs before each request, also of the core's routes.
 
         The hook has no arguments. It returns ``None``, or the Flask response that replaces the route's,
         or raises :class:`ApiError`. It runs before the token is checked.
@@ -490,7 +490,7 @@ class Blueprint:
         return hook
 
     def after_app_request(self, hook: HookT) -> HookT:
-        """Register a hook of Flask that runs after each request, those of the core's routes included.
+        """Register a hook of Flask that runs after each request, also of the core's routes.
 
         The hook receives the Flask response, which may be an error, and returns it or another one. It
         must not read the body, which may be a large file.

@@ -37,7 +37,7 @@ _GARBAGE = (
 
 
 class Headers(Mapping[str, str]):
-    """Headers whose names are compared without regard to case, as those of a server."""
+    """Headers whose names are compared without regard to case, as a server compares them."""
 
     def __init__(self, headers: Mapping[str, str]) -> None:
         self._headers = {name.lower(): value for name, value in headers.items()}

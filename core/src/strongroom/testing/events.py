@@ -60,7 +60,7 @@ SAMPLE_DATA: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 def sample_event(event_type: str = "file.created", sequence: int = 1, tenant: str = TENANT) -> Event:
-    """Return an event with data like those of the core."""
+    """Return an event with data like the core's."""
     data = SAMPLE_DATA[event_type]
     stream = tenant if event_type.startswith(("file.", "folder.")) else SERVER
     return Event(
@@ -210,7 +210,7 @@ class EventSubscriberContract:
 
 
 class EventTypesContract:
-    """The rules of ``register_event_types``. Requires a fixture ``opened``, as those of tables do."""
+    """The rules of ``register_event_types``. Requires a fixture ``opened``, as for tables."""
 
     def test_there_are_types(self, opened: "OpenedPlugin") -> None:
         assert opened.event_types

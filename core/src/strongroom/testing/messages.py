@@ -43,7 +43,7 @@ def shows_code(text: str, code: str) -> bool:
 
 
 def new_message(channel: str, *, recipient: str | None = None, template: str = "login") -> Message:
-    """Return a message with a random code, like those of the core."""
+    """Return a message with a random code, like the core's."""
     code = f"{secrets.randbelow(10**6):06}"
     return Message(
         id=secrets.token_hex(16),

@@ -102,7 +102,7 @@ class LiveServer:
         Raises:
             ServerFailed: it exits with another status than 0.
         """
-        result = subprocess.run(  # noqa: S603  the arguments are those of the test
+        result = subprocess.run(  # noqa: S603  the arguments are the test's
             [_program(), "--config", str(self.config), *arguments],
             input=stdin,
             env=_inherited(),

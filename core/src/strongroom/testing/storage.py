@@ -79,7 +79,7 @@ class WatchingSource(PatternSource):
 
 
 def new_key() -> str:
-    """Return a random key, like those of the core."""
+    """Return a random key, like the core's."""
     name = secrets.token_hex(16)
     return f"{name[:2]}/{name}"
 
@@ -459,7 +459,7 @@ class StorageWrapperContract(StorageBackendContract):
         inner: StorageBackend[Any],
         key: str,
     ) -> None:
-        """For wrappers that can detect it: those whose content is not that of the inner object."""
+        """For wrappers that can detect it: their content differs from the inner object's."""
         if not isinstance(inner, MemoryStorage):
             pytest.skip("the inner storage is not in memory")
         content = secrets.token_bytes(200_000)

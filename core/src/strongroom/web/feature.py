@@ -1,6 +1,6 @@
 """Features of the core: each declares in its own folder what it adds to the server, as a plugin does.
 
-The hooks have the names of those of plugins. They import what they return, because each process needs
+The hooks have the same names as the plugins' hooks. They import their results, because a process needs
 few of them: commands serve no routes.
 """
 

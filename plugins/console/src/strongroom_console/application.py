@@ -57,7 +57,7 @@ def _show_refusal(refused: Refused) -> Any:
 
 
 def _login_after(error: str | None, status: int) -> Any:
-    """Return the redirect to what the login lacks for a page, such as that of a tenant with demands."""
+    """Return the redirect to the proof that a login lacks for a page, such as a strict tenant's."""
     visit = console_visit()
     page = visit.here.removeprefix(visit.root)
     return visit.login_after(error, status, page) if request.method in SAFE_METHODS else None

@@ -66,7 +66,7 @@ class ConsoleVisit(Visit):
 
 
 def text_of_error(error: Mapping[str, Any]) -> str:
-    """Return the text of an error of the REST API: that of its first detail, if any.
+    """Return the text of an error of the REST API: its first detail's, if any.
 
     It is a key of :data:`PROBLEMS` if the API has other words for what people see.
     """

@@ -21,7 +21,7 @@ _USER_ID: Final = re.compile(r"2088[0-9]{12}")
 
 
 class AlipayProvider(Provider):
-    """One app; its page works in each browser, and shows no QR code in that of Alipay itself."""
+    """One app; its page works in each browser, and shows no QR code in Alipay's own browser."""
 
     labels = _LABELS
     icon = "alipay.svg"

@@ -10,5 +10,5 @@ class EmailLogin(CodeLogin[EmailLoginOptions]):
     name = "email_code"
     options_type = EmailLoginOptions
     code_recipients = frozenset({"email"})
-    # RFC 8176 has no value for an e-mail address. "otp" is that of authenticator apps.
+    # RFC 8176 has no value for an e-mail address. "otp" is the value for authenticator apps.
     amr = "email"

@@ -36,10 +36,10 @@ class FeishuApp(AppOptions):
     )
     scopes: tuple[str, ...] = option((), help="Permissions that people are asked for at the login.")
     accounts_url: str | None = option(
-        None, help="The base URL of the page and of its tokens; by default, that of the region."
+        None, help="The base URL of the page and of its tokens; by default, the region's."
     )
     open_url: str | None = option(
-        None, help="The base URL of the open platform; by default, that of the region."
+        None, help="The base URL of the open platform; by default, the region's."
     )
 
     def __post_init__(self) -> None:

@@ -29,7 +29,7 @@ _ABSENT: Final = ("is_resigned", "is_exited", "is_frozen")
 
 
 class FeishuProvider(Provider):
-    """One app; its page works in each browser, and shows no QR code in that of Feishu itself."""
+    """One app; its page works in each browser, and shows no QR code in Feishu's own browser."""
 
     icon = "feishu.svg"
     shows_qr_code = True

@@ -121,7 +121,7 @@ class OAuthLogin(LoginMethod[OptionsT]):
         return ""
 
     def replaced(self, held: Sequence[Credential]) -> Collection[Credential]:
-        """Return the credentials that a new binding releases: those of each scope that has two.
+        """Return the credentials that a new binding releases: one of each scope that has two.
 
         The scope of a credential is its value before the first colon, such as the name of the provider;
         the id behind it may have colons. Values without a colon are in one scope. A person has one id in

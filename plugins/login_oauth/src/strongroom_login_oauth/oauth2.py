@@ -75,8 +75,8 @@ class OAuth2Provider(Provider):
     Args:
         client_id: the id of this server at the provider.
         client_secret: its secret; ``None``: a public client.
-        options: those of the login method, for the time limits.
-        endpoints: those of this instance, in place of those of the class.
+        options: the login method's options, for the time limits.
+        endpoints: this instance's endpoints, in place of the class's.
     """
 
     endpoints: Endpoints

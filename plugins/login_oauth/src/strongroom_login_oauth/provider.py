@@ -104,7 +104,7 @@ class Provider(ABC):
     """Words in the ``User-Agent`` of the browsers in which it does not work."""
 
     shared_redirect_uri: bool = False
-    """Whether its redirect URI is that of all such providers: their answers cannot be distinguished."""
+    """Whether all such providers share its redirect URI: their answers cannot be distinguished."""
 
     register: bool = True
     """Whether a login of an unknown person creates a user."""

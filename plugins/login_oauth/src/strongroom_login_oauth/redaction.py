@@ -27,7 +27,7 @@ def without_secrets(message: str, parameters: Mapping[str, Any], further: Iterab
     """Return ``message`` with the secrets of a request replaced by asterisks.
 
     Args:
-        parameters: those of the request; the secret ones are :data:`SECRET_PARAMETERS`.
+        parameters: the request's parameters; the secret ones are :data:`SECRET_PARAMETERS`.
         further: other secrets, such as those in headers.
     """
     secrets = [str(parameters[name]) for name in SECRET_PARAMETERS if parameters.get(name)]

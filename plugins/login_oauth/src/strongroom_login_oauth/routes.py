@@ -226,7 +226,7 @@ class Routes:
             self._login.ids_path("<user_id>"),
             self._unbind,
             f"unbind_{self._name}_ids",
-            f"Unbind the caller's accounts of {self._platform}, all of them or those of one "
+            f"Unbind the caller's accounts of {self._platform}, all of them or one "
             f"{self._login.selector}.\n\n"
             "Requires a code of the purpose `unbind`, and an e-mail address or mobile number that "
             "remains.",
@@ -444,7 +444,7 @@ class Routes:
         )
 
     def _purpose(self, purpose: str) -> str:
-        # States of all plugins are in one table, so the name keeps those of other platforms apart.
+        # States of all plugins are in one table, so the name separates the platforms' states.
         return f"{self._name.replace('_', '')}{purpose}"
 
     def _choose(self, name: str | None) -> tuple[str, Provider]:

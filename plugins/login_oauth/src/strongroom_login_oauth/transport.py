@@ -162,7 +162,7 @@ class _TimedSocket:
 class _TimedAnswers(HTTPConnection):
     """Reads each answer, with its headers, within the read timeout of the request."""
 
-    def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # as that of urllib3
+    def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # as in urllib3
         connection: Any = self.sock
         self.sock = cast("socket.socket", _TimedSocket(connection, cast("float", self.timeout)))
         try:

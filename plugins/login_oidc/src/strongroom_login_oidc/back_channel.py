@@ -24,7 +24,7 @@ INVALID: Final = ErrorKind(400, "error.oidc-logout-token-invalid", "Invalid logo
 UNKNOWN: Final = ErrorKind(404, "error.oidc-logout-provider-unknown", "Unknown provider.")
 UNAVAILABLE: Final = unavailable_kind(OIDCLogin.name, OIDCLogin.platform)
 RATES: Final = ("1200/minute",)
-"""Per address. A provider sends one token per session, and perhaps ends those of a whole company."""
+"""Per address. A provider sends one token per session, and perhaps ends a whole company's."""
 
 _FORM: Final[dict[str, Any]] = {
     "requestBody": {

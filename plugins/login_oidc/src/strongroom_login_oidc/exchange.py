@@ -157,7 +157,7 @@ def _assertion(url: str, key: PrivateKey) -> PrivateKeyJWT:
 
 
 def algorithm_of(key: PrivateKey) -> str:
-    """Return the signature algorithm of a key: that of its member ``alg``, or the usual one."""
+    """Return the signature algorithm of a key: its member ``alg``, or the usual one."""
     if key.alg:
         return str(key.alg)
     if isinstance(key, ECKey):

@@ -126,7 +126,7 @@ def _check_access_token(signed: SignedToken, access_token: str) -> None:
 
 
 def half_hash(algorithm: str, token: str) -> str:
-    """Return the left half of a token's hash, by that of the signature algorithm, as base64url."""
+    """Return the left half of a token's hash, by the signature algorithm's function, as base64url."""
     # EdDSA by Ed25519 uses SHA-512.
     name = f"sha{algorithm[2:]}" if algorithm[2:].isdigit() else "sha512"
     digest = hashlib.new(name, token.encode()).digest()

@@ -202,7 +202,7 @@ class OIDCProvider(Provider):
         self._fetch_keys()
         skew = clock_skew(response, self.environment.clock())
         if skew > SLACK:
-            raise Misconfigured(f"the clocks differ by {skew:.0f} seconds; correct that of this server")
+            raise Misconfigured(f"the clocks differ by {skew:.0f} seconds; correct this server's")
 
     def close(self) -> None:
         """Close the connections."""

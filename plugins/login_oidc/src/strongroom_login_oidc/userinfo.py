@@ -51,7 +51,7 @@ def check_userinfo(userinfo: Claims, subject: str, issuer: str, client_id: str) 
 
 
 def merge(id_token: Claims, userinfo: Claims, together: Collection[str]) -> Claims:
-    """Return the claims of both; those of the ID token count, because they are signed.
+    """Return the claims of both; the ID token's take precedence, because they are signed.
 
     Args:
         together: claims that come from one of the two, such as an address and whether it is verified.

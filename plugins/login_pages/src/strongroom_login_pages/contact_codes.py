@@ -30,7 +30,7 @@ def send_code(
         purpose: what the code is valid for.
         step: the step that needs the code; the attempt takes the way of this name.
         kept: what the browser keeps with the code.
-        invitation: the invitation whose contact gets the code, in place of that of the form.
+        invitation: the invitation whose contact gets the code, in place of the form's.
     """
     recipient = invitation["contact"] if invitation else visit.form.get("username", "").strip()
     body = {"recipient": recipient, "purpose": purpose, **captcha_member(visit)}

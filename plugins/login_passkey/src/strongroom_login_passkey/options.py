@@ -47,8 +47,8 @@ class PasskeyOptions:
     )
     change_password_url: str = option(
         "",
-        help="The page on which users change the password, for password managers. Empty: that of the "
-        "login pages, if there are any. Needed only for a page elsewhere.",
+        help="The page on which users change the password, for password managers. Empty: the login "
+        "pages' own, if there are any. Needed only for a page elsewhere.",
         advanced=True,
     )
 

@@ -38,7 +38,7 @@ _Result = TypeVar("_Result")
 class FsspecBackend(StorageBackend[FsspecOptions], ServerSideCopy):
     """Stores each object as one file of a filesystem of fsspec, such as SFTP or WebDAV.
 
-    Durability is that of the filesystem: Strongroom requests it to synchronise a file if it can, and
+    Durability depends on the filesystem: Strongroom requests it to synchronise a file if it can, and
     otherwise trusts it.
     """
 

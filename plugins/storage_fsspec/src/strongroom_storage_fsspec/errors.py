@@ -1,4 +1,4 @@
-"""Translates the errors of filesystems, which are those of many drivers."""
+"""Translates the errors of filesystems, which come from many drivers."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -30,7 +30,7 @@ _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
 class _TranslatedErrors:
-    """Raises errors of the system as those of storages. A generator would cost as much as a write."""
+    """Raises errors of the system as errors of storages. A generator would cost as much as a write."""
 
     def __enter__(self) -> None:
         pass

@@ -1,4 +1,4 @@
-"""Translates botocore's exceptions into those of the plugin API."""
+"""Translates botocore's exceptions into the plugin API's."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

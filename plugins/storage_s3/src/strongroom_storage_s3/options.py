@@ -37,7 +37,7 @@ class S3Options:
         None,
         choices=("auto", "path", "virtual"),
         help="Position of the bucket in URLs: in the path, in the host name, or chosen by boto3; "
-        "default: that of `service`, or auto.",
+        "default: `service`'s position, or auto.",
     )
     access_key_id: str | None = option(None, help="The access key; default: boto3's credential chain.")
     secret_access_key: str | None = option(None, secret=True, help="The secret of `access_key_id`.")
@@ -67,7 +67,7 @@ class S3Options:
     write_once: bool | None = option(
         None,
         help="Whether signed uploads carry `If-None-Match: *`, so that they cannot replace an object;"
-        " set to false for stores that do not support it; default: that of `service`, or true.",
+        " set to false for stores that do not support it; default: `service`'s value, or true.",
     )
 
     object_lock_mode: str | None = option(
@@ -109,7 +109,7 @@ class S3Options:
 
     @property
     def effective_region(self) -> str | None:
-        """The region, or that of the service."""
+        """The region, or the service's."""
         return self.region or (PRESETS[self.service].region or None if self.service else None)
 
     @property

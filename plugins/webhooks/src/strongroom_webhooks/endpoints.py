@@ -45,7 +45,7 @@ _COLUMNS: Final = {
 
 @dataclass(slots=True, eq=False, repr=False)
 class Endpoints:
-    """The endpoints that the caller administers: those of the caller's tenants, or all.
+    """The endpoints that the caller administers: endpoints of the caller's tenants, or all.
 
     Args:
         client: checks URLs.

@@ -63,7 +63,7 @@ def create_webhook_endpoint(body: Json) -> Any:
     """Create an endpoint of a tenant, or of the server; the answer alone has its secret.
 
     Administrators of a tenant create endpoints for its events, administrators of the server for
-    those of any tenant or all.
+    events of any tenant or all.
     """
     endpoint, keys = get_service(Webhooks).endpoints.create(body)
     shown = {"secret": keys.shown_secret, "publicKey": keys.shown_public_key}

@@ -86,7 +86,7 @@ class Checkpoint:
         """Parse the signed content.
 
         Raises:
-            ExportInvalid: it is not that of a checkpoint.
+            ExportInvalid: it is not a checkpoint's.
         """
         try:
             return cls(**content)

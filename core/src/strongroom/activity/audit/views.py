@@ -55,5 +55,5 @@ def _serialize(record: AuditRecord) -> dict[str, Any]:
 
 
 def _detail(value: Any) -> str:
-    """Return a detail as text. Those of plugins may be any JSON values, which their events need."""
+    """Return a detail as text. Plugins' details may be any JSON values, which their events need."""
     return value if isinstance(value, str) else encode_json(value)

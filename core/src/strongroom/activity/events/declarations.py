@@ -72,5 +72,5 @@ def tenant_data(record: Record) -> Data:
 
 
 def details(record: Record, *names: str) -> Data:
-    """Return those of the named details that a record has."""
+    """Return the named details that are present in the record."""
     return {name: record.details[name] for name in names if name in record.details}

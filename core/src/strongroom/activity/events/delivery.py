@@ -1,7 +1,7 @@
 """Delivers events to sinks: at least once, in the order of each stream, independently of the others.
 
-A sink has one thread per process. It is woken by the commits of its own process, and finds those of
-other processes, and what a killed process left over, by reading the database every second. The position
+A sink has one thread per process. It is woken by the commits of its own process, and finds commits of
+other processes, and leftovers of a killed process, by reading the database every second. The position
 of a sink in a stream is claimed while its events are delivered, so that one process delivers them.
 
 Why nothing is lost: an event is written in the transaction of its change; sequences become visible in

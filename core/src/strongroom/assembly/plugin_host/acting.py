@@ -122,7 +122,7 @@ class ActingUser:
             content_types=tuple(delegation.content_types),
             through_key=delegation.key_id or "",
         )
-        # The type is that of a user without rights over the server, whatever the user's own is.
+        # The type has no rights over the server, whatever the user's own is.
         identity = Identity(
             delegation.user_id,
             UserType.USER,

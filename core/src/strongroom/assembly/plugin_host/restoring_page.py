@@ -9,7 +9,7 @@ from strongroom.foundation.config import Settings
 class RestoringPage:
     """Returns the URL of the page of links that take back a former contact, if there is one.
 
-    It is that of the deployment, or of a plugin below the configured URL: never of a header of the
+    It is the deployment's, or a plugin's below the configured URL: never from a header of the
     request, so that no client chooses where links lead.
     """
 

@@ -1,4 +1,4 @@
-"""The records of ``host.server``, made from those of the core."""
+"""Converts the core's records to the records of ``host.server``."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields

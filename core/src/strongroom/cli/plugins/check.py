@@ -122,7 +122,7 @@ def judge(manager: PluginManager, plugin: Plugin) -> CheckReport:
 
 
 Subject = tuple[str, Kind, type[Any] | None]
-"""What a contract applies to: a title, the kind, and the extension; ``None`` for that of a hook."""
+"""What a contract applies to: a title, the kind, and the extension; ``None`` for a hook's contract."""
 
 
 def judge_contracts(subjects: Sequence[Subject], run: ContractRun) -> CheckReport:
@@ -175,7 +175,7 @@ def _uses_of_former_api(name: str, files: PluginFiles) -> Iterator[str]:
 
 
 def _modules_of(name: str, files: PluginFiles) -> list[Path]:
-    """Return the modules of a plugin: the file, or those of the package of its entry point."""
+    """Return the modules of a plugin: the file, or the modules of its entry point's package."""
     if name in files:
         return [files[name]]
     packages = {point.module.partition(".")[0] for point in installed_plugins().get(name, [])}

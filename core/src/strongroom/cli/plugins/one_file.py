@@ -20,7 +20,7 @@ def joined(package: str, modules: Mapping[str, str]) -> str:
     """
     ordered = sorted(modules, key=lambda name: (name == _LAST, name != "options", name))
     trees = {name: ast.parse(modules[name]) for name in ordered}
-    # That of the module with the extension says more than that of the entry point.
+    # The docstring of the extension's module says more than the entry point's.
     described = [ast.get_docstring(trees[name]) for name in (*ordered[-2:-1], _LAST)]
     docstring = next(filter(None, described), "")
     imports = _imports(package, trees.values())

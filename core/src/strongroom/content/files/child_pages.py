@@ -70,7 +70,7 @@ def children_page(section: ListSection, viewer: Viewer, *, from_end: bool = Fals
 
     Args:
         section: the section, ascending.
-        from_end: whether the first page is that of the descending order.
+        from_end: whether the first page is the first one in descending order.
     """
 
     def build(paging: Paging, columns: Columns) -> Select[Any]:

@@ -53,7 +53,7 @@ class Copy:
 
     Args:
         parent_id: the folder; ``None`` is the top level.
-        name: the name; ``None`` is that of the original.
+        name: the name; ``None`` is the original's.
         on_conflict: the rule for a taken name: fail, append a number, or replace a file by a file.
     """
 

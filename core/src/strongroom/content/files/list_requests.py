@@ -47,7 +47,7 @@ class ListRequest:
     """A request for a page of a list.
 
     Args:
-        parameters: those of the statements: the owner of the list, the tenant, the folder and the time.
+        parameters: the statements' parameters: the list's owner, the tenant, the folder and the time.
         selection: a filter and an order; ``None``: all nodes by name.
         levels: the least and the highest permission on the nodes.
         total: the number of nodes in the list, as soon as it is known.

@@ -151,7 +151,7 @@ class MovingService:
                 raise MoveIntoItself
         target_id = parent_id or node.tenant_id
         self._guard.require_movable(connection, node, target_id)
-        # That of administrators does not expire, so no permission can outlast it.
+        # The permission of administrators does not expire, so no permission can outlast it.
         if access.role is not Role.ADMIN:
             self._expiry.require_movable(connection, caller, node, target_id)
 

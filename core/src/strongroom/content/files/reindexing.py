@@ -40,7 +40,7 @@ _SET_SORT_KEY: Final = Statement(
 
 
 class NameReindexing:
-    """Corrects the index of names, sort keys, and the values in grants that repeat those of nodes.
+    """Corrects the index of names, sort keys, and the values of nodes that grants repeat.
 
     :class:`OrderRecount` has to follow, because runs begin at sort keys.
     """

@@ -134,7 +134,7 @@ class NodeContent:
             raise NotFound
         if node.scan in QUARANTINED and node.blob_key == blob_key:
             return _COPIES.all(connection, {"of_tenant": tenant_id, "of_key": blob_key})
-        # That of an earlier version may be in quarantine alone.
+        # The content of an earlier version may be in quarantine alone.
         if not self._versions.has_content(connection, node_id, blob_key, _QUARANTINED):
             raise NotFound
         return [node]

@@ -139,7 +139,7 @@ class TransferService:
             return 0
         now = self._clock.now()
         _CHANGE_OWNER.execute(connection, {"nodes": ids, "to_user": users["to_user"], "now": now})
-        # The grants of a member are transferred; those of a former member are gone.
+        # The grants of a member are transferred; a former member's grants are gone.
         if self._memberships.role(connection, users["tenant_id"], users["from_user"]) is None:
             self._put(connection, users, [_of_owner(users, node, now) for node in owned])
         return len(ids)

@@ -132,7 +132,7 @@ class NodeAccess(NamedTuple):
         return self.node is not None and self.permission >= rule.permission
 
     def require(self, rule: NodeRule) -> "NodeView":
-        """Return the node with the user's permission on it, which must be that of an operation.
+        """Return the node with the user's permission on it, which must permit an operation.
 
         Raises:
             Forbidden: the user is not a member of the tenant, or lacks the permission.
@@ -336,7 +336,7 @@ class AccessControl:
         node_id: str,
         rule: NodeRule,
     ) -> NodeView:
-        """Return a node with the caller's permission on it, which must be that of an operation.
+        """Return a node with the caller's permission on it, which must permit an operation.
 
         Raises:
             TokenInvalid: the login was revoked.

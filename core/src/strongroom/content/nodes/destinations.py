@@ -153,7 +153,7 @@ class Destinations:
 
 def _parent_ref(tenant_id: str, parent_id: str | None, access: NodeAccess) -> ParentRef:
     granted = Ends(*access.more[:3])
-    # Neither the permission of members at the top level nor that of administrators expires.
+    # Neither members' permission at the top level nor administrators' permission expires.
     is_permanent = parent_id is None or access.role is Role.ADMIN
     writable_until = FOREVER if is_permanent else granted.write
     return ParentRef(tenant_id, parent_id or tenant_id, granted.read, writable_until)

@@ -131,7 +131,7 @@ def access_query(login: FromClause | None = None) -> Select[Any]:
 
     It returns exactly one row. A revoked login, a missing membership or a missing node is NULL, because
     the error depends on which of them is missing. Its parameters are ``tenant_id``, ``node_id``,
-    ``user_id`` and ``now``, and those of ``login``.
+    ``user_id`` and ``now``, and the parameters of ``login``.
 
     Args:
         login: a subquery that verifies the caller's login, with at most one row; its columns come first.
@@ -149,8 +149,8 @@ def access_query(login: FromClause | None = None) -> Select[Any]:
 def key_access_query(dialect: str) -> Select[Any]:
     """Return :func:`access_query` for a caller with an access key, whose columns come first.
 
-    The user's role is NULL in tenants other than the key's. The permission is the user's, at most that
-    of the key's scopes, and none outside of the key's folder. The folder of a deleted key is NULL as
+    The user's role is NULL in tenants other than the key's. The permission is the user's, limited by the
+    key's scopes, and none outside of the key's folder. The folder of a deleted key is NULL as
     well: callers check ``user_type`` first.
     """
     member, key = membership(), good_key()

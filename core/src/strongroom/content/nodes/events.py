@@ -144,7 +144,7 @@ SENT: Final = (200, 206, 307)
 _Key = tuple[str, str, str | None, str | None, str | None]
 EventRow = dict[str, Any]
 
-# Of a context, so that concurrent requests do not collect the changes of each other.
+# A context variable: concurrent requests keep separate changes.
 _collected: Final[ContextVar[list[EventRow] | None]] = ContextVar("collected_events", default=None)
 
 

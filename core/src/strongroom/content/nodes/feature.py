@@ -59,7 +59,7 @@ class NodesFeature(Feature):
             ),
             _event(
                 "file.version_purged",
-                "A user removed a version of a file permanently. The size is that of the version.",
+                "A user removed a version of a file permanently. The size is the version's.",
             ),
             _event(
                 "file.version_changed",

@@ -108,7 +108,7 @@ def ends_of_user(connection: Connection, tenant_id: str, node_id: str, user_id: 
 def ends_by_holder(connection: Connection, node_id: str) -> dict[str, Ends]:
     """Return the expiries for each user and each group with a grant on the node or on its ancestors.
 
-    The keys are ids of users and of groups. Each has only its own grants: those of users do not include
+    The keys are ids of users and of groups. Each has only its own grants: users' grants do not include
     their groups'.
     """
     rows = _ENDS_BY_HOLDER.all(connection, {"node_id": node_id})

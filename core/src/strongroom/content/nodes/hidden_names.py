@@ -28,7 +28,7 @@ class HiddenNames:
         Args:
             connection: the caller's transaction.
             caller: the caller, who may write to the folder.
-            place: the ids of the tenant, which is also that of its top level, and of the folder.
+            place: the ids of the tenant, which is also its top level's, and of the folder.
         """
         tenant_id, folder_id = place
         if folder_id != tenant_id:

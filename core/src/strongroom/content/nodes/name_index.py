@@ -66,9 +66,9 @@ def _is_frequent(share: float, visible: int) -> bool:
 
 
 def sources(connection: Connection, match: TextMatch, visible: int = _MANY) -> list[Source]:
-    """Return the sources of all matching names; those of the first one are more recent.
+    """Return the sources of all matching names; the first source is more recent.
 
-    The index of SQLite returns names in order. That of PostgreSQL returns all matches, so it is slow for
+    The index of SQLite returns names in order. PostgreSQL's returns all matches, so it is slow for
     a text that many names contain. A sample of the recent names shows that; then reading them in order
     finds enough matches soon, unless the caller sees few of them.
 

@@ -38,7 +38,7 @@ def normalize_name(name: str) -> str:
 
 
 def parse_path(path: str) -> tuple[tuple[str, ...], str]:
-    """Return the normalized names of the folders of a relative path, and that of the file.
+    """Return the normalized names of a relative path: its folders' names, and the file's.
 
     Raises:
         ValidationFailed: the path is absolute, too long or too deep, contains a backslash, or has an
@@ -49,7 +49,7 @@ def parse_path(path: str) -> tuple[tuple[str, ...], str]:
         raise _invalid_path(
             f"Must have at most {MAX_PATH_LENGTH} characters and {MAX_PATH_NAMES} names."
         )
-    # Some clients on Windows would mean a folder by it.
+    # Windows clients interpret it as a path separator.
     if "\\" in path:
         raise _invalid_path('Must separate names by "/" and may not contain a backslash.')
     try:

@@ -1,7 +1,7 @@
 """The table of operations on the files of tenants: permission on the node, scope of a key, step-up.
 
-The permission is that on the node that the operation names. Operations without one, such as those of the
-trash, have a rule of their own, which their service states.
+The permission is the one on the node that the operation names. Operations without one, such as the
+trash's, have their own rule, which their service states.
 """
 
 from dataclasses import dataclass

@@ -165,7 +165,7 @@ class RemovalGuard:
     - ``minimum_days`` forbids to remove content sooner after its last change: of a file when it was
       written, moved, renamed or deleted; of a version when it was replaced.
 
-    Time is that of :class:`~strongroom.content.nodes.retention_clock.RetentionClock`.
+    :class:`~strongroom.content.nodes.retention_clock.RetentionClock` returns the time.
     """
 
     defaults: RetentionSettings
@@ -173,7 +173,7 @@ class RemovalGuard:
     _audit: AuditService
 
     def rules(self, connection: Connection, tenant_id: str) -> RetentionRules:
-        """Return the rules of a tenant: the stricter of its own settings and those of the server."""
+        """Return the rules of a tenant: the stricter of its own settings and the server's."""
         read = partial(_RULES.first, connection, {"tenant_id": tenant_id})
         row = shared_of_tenant(("rules", tenant_id), read)
         return self._combined(row or (None,) * 8)

@@ -89,7 +89,7 @@ class RetentionClock:
         return is_compliance or self._settings.minimum_days > 0
 
     def now(self) -> int:
-        """Return the time of changes of files: that of this machine, but never before this clock's.
+        """Return the time of changes of files: this machine's, but never before this clock's.
 
         Otherwise a file that is written while the clock of the machine is set back would count as old,
         and could be removed at once.

@@ -51,7 +51,7 @@ class TrashedNode(NamedTuple):
 
 
 class RemovedNodes(NamedTuple):
-    """Some removed nodes. ``size`` is that of the files and their versions in bytes."""
+    """Some removed nodes. ``size`` is the size of the files and their versions in bytes."""
 
     node_ids: Sequence[str]
     size: int

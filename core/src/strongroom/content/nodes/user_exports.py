@@ -9,7 +9,7 @@ from strongroom.foundation.database import Database
 from strongroom.foundation.database.user_rows import UserRows
 from strongroom.plugin_api.exports import UserExport
 
-# The order is that of the rows, because a sort of millions of files would take long.
+# In the order of the rows, because a sort of millions of files would take long.
 _FILES: Final = UserRows(
     select(
         nodes.c.id,

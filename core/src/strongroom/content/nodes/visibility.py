@@ -335,7 +335,7 @@ def _batches(user_ids: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _changes(connection: Connection, before: Untils, now: Untils) -> dict[str, Change]:
-    """Return the changes of visibility by user, with those of the members of groups."""
+    """Return the changes of visibility by user, including the members of groups."""
     members = members_by_group(connection, list(before.groups.keys() | now.groups.keys()))
     befores, nows = (_with_members(untils, members) for untils in (before, now))
     return {user: (befores.get(user, 0), nows.get(user, 0)) for user in befores.keys() | nows.keys()}

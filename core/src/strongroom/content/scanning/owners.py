@@ -16,7 +16,7 @@ class OwnedContent:
 
     Args:
         kind: the kind of the file, which is also the target type of audit events.
-        id: identifies the file among those of its kind.
+        id: identifies the file among files of its kind.
         tenant_id: the tenant, if it belongs to one.
         owner_id: the user who owns the file.
         size: in bytes.

@@ -35,8 +35,8 @@ _ATTEMPTS: Final = 6
 _OF_KEY: Final = blobs.c.key == bindparam("of_key")
 _STORED: Final = blobs.c.state == BlobState.STORED.value
 _OF_SOURCE: Final = and_(blobs.c.storage == bindparam("source"), _STORED)
-# The location is part of the condition, so that of two concurrent migrations of a blob only one
-# exchanges it.
+# The location is part of the condition, so that only one of two concurrent migrations of a
+# blob exchanges it.
 _UNCHANGED: Final = and_(
     _OF_KEY,
     _STORED,

@@ -332,7 +332,7 @@ class Store:
                 scoped.drop_scope(scope)
 
     def scan(self, prefix: str = "") -> Iterator[ObjectStat]:
-        """Iterate over objects, as :meth:`StorageBackend.scan`, without those of reserved keys."""
+        """Iterate over objects, as :meth:`StorageBackend.scan`, without objects of reserved keys."""
         return (item for item in self.backend.scan(prefix) if not is_reserved(item.key))
 
 

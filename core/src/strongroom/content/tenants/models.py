@@ -124,7 +124,7 @@ class GroupMember:
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """A row of :data:`invitations`. ``kind`` and ``recipient`` are those of a credential."""
+    """A row of :data:`invitations`. ``kind`` and ``recipient`` identify a credential."""
 
     id: str
     tenant_id: str

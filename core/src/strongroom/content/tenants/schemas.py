@@ -115,7 +115,7 @@ class UsageSchema(Schema):
     versionBytes = fields.Integer(
         required=True,
         attribute="version_bytes",
-        metadata={"description": "Earlier contents of files, those of files in the trash included"},
+        metadata={"description": "Earlier contents of files, also of files in the trash"},
     )
     heldBytes = fields.Integer(
         required=True,

@@ -131,7 +131,7 @@ class ArchiveWriter:
         self.manifest.members[name] = source.checksum
 
     def add_blob(self, name: str, source: "HashedFile", size: int, checksum: str) -> None:
-        """Add a blob with its expected checksum; the caller compares it with that of ``source``."""
+        """Add a blob with its expected checksum; the caller compares it with ``source``'s."""
         member = tarfile.TarInfo(name)
         member.pax_headers = {_CHECKSUM: checksum}
         self._add(member, source, size)

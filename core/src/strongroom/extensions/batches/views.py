@@ -41,7 +41,7 @@ blueprint = Blueprint(
     "",
     access=Access.USER,
     rule=operations.BATCH,
-    # Its scope is the least of those of the items.
+    # Its scope is the least of the items' scopes.
     also={
         operations.MOVE: "`operation` is `move`, and `parentId` is another folder",
         operations.DELETE: "`operation` is `trash`",

@@ -269,7 +269,7 @@ def encode_kept(picture: Decoded, media_type: str) -> bytes:
 def encode_smaller(picture: Decoded, media_type: str) -> bytes:
     """Return a picture encoded for display, with a small file size."""
     lossless = {key: value for key, value in picture.hints.items() if key == "lossless"}
-    # Of the original's hints only "lossless" matters at another size.
+    # After resizing, only the hint "lossless" applies.
     return _encode(picture, media_type, {**_SMALLER[media_type], **lossless})
 
 

@@ -111,7 +111,7 @@ class _Reading:
     def record(self, change: FileEvent) -> Json:
         """Return a change as a record."""
         is_deletion = change.action == FileAction.DELETED
-        # A deleted node has no permissions, so those of its folder count.
+        # A deleted node has no permissions, so its folder's count.
         if not self._is_readable(change.parent_id if is_deletion else change.node_id):
             return {"sequence": change.sequence, "type": UNAVAILABLE, "fileId": change.node_id}
         return {

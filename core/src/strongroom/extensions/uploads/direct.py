@@ -323,7 +323,7 @@ class DirectUploads:
             # A concurrent request may have completed the upload.
             if view := self._completed(caller, key):
                 return view
-            # Or it was refused, and gave the upload up.
+            # Or the upload was rejected and abandoned.
             if not self._blobs.is_pending(key):
                 raise errors.NotFound from None
             raise

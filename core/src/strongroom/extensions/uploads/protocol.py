@@ -19,7 +19,7 @@ VERSION: Final = "1.0.0"
 EXTENSIONS: Final = "creation,creation-with-upload,expiration,checksum,termination"
 MEDIA_TYPE: Final = "application/offset+octet-stream"
 MEDIA_TYPES: Final = frozenset({MEDIA_TYPE, BINARY})
-"""The accepted media types: that of tus, and the one that generators of REST clients know."""
+"""The accepted media types: tus's, and the one that generators of REST clients know."""
 
 CHECKSUM_ALGORITHMS: Final = ("sha256", "sha1")
 

@@ -249,7 +249,7 @@ def _terminate(tenant_id: str, upload_id: str) -> Response:
 
 
 def state_headers(upload: Upload) -> dict[str, str]:
-    """Return the headers of an upload that its state adds to those of its progress."""
+    """Return the headers of an upload's state, which are sent with the headers of its progress."""
     metadata = {"Upload-Metadata": upload.metadata} if upload.metadata else {}
     return {"Upload-Length": str(upload.size), "Cache-Control": "no-store", **metadata}
 

@@ -89,7 +89,7 @@ class VisitorUploads:
         return self._reserve(connection, upload, 0)
 
     def advance(self, connection: Connection, upload: Upload, received: int) -> Upload:
-        """Return an upload with more received bytes and a later expiry; reserve those of a visitor.
+        """Return an upload with more received bytes and a later expiry; reserve a visitor's bytes.
 
         Raises:
             StorageFull: the received bytes exceed the tenant's quota.

@@ -20,7 +20,7 @@ class UserImportsFeature(Feature):
 
     silent_actions: ClassVar = {
         ("user.import", SUCCESS): "the importer has not chosen events; the end of the import is one",
-        ("user.import-update", SUCCESS): "likewise",
+        ("user.import-update", SUCCESS): "the importer has not chosen events; the end is one",
         ("user-import.create", SUCCESS): "its end is an event",
         ("user-export.create", SUCCESS): "no user changes; the audit log has it",
         ("user-import.cancel", SUCCESS): "the administrator knows it",

@@ -199,7 +199,7 @@ def restore_contact(body: dict[str, str]) -> dict[str, bool]:
 
     All logins and access keys of the user end. Contacts and logins of platforms that were added since
     the change, or in the 7 days before, are removed, and second factors that were added since. The link
-    is used up, and those of later changes become invalid; it stays valid if the password is refused.
+    is consumed, and links of later changes become invalid; it stays valid if the password is refused.
     """
     refuse_impersonation()
     get_service(ContactRestoration).redeem(body["token"], body["newPassword"], origin())

@@ -20,7 +20,7 @@ Check = Callable[[Json], None]
 
 @dataclass(slots=True, eq=False, repr=False)
 class MetadataService:
-    """The objects about users: those of the users, and those of administrators."""
+    """The objects about users: the users' own, and the administrators'."""
 
     _database: Database
     _users: UserService

@@ -29,7 +29,7 @@ from strongroom.web.http.locations import Location
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint
 
-# The routes of this path are tagged as those of users.
+# The routes of this path have the tag of the users' routes.
 blueprint = Blueprint("user-management", url_prefix="/users", description="User accounts.")
 
 Json = dict[str, Any]

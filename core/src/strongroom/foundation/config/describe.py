@@ -190,7 +190,7 @@ def template(sections: Sequence[Section], *, with_advanced: bool = True) -> Iter
     """Yield the lines of a configuration file with the keys, commented out, and their help texts.
 
     Args:
-        sections: the tables; those of the same path and several implementations become one table.
+        sections: the tables; tables of the same path and several implementations become one.
         with_advanced: whether advanced keys are included.
     """
     tables: dict[KeyPath, list[Section]] = {}

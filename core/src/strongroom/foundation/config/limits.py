@@ -63,7 +63,7 @@ PROFILES: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 def apply_profile(raw: RawConfiguration) -> None:
-    """Set the limits of the profile that are not set by name; their origin is that of the profile."""
+    """Set the limits of the profile that are not set by name; their origin is the profile's."""
     path = ("limits", "profile")
     for name, value in PROFILES.get(str(raw.get(path)), {}).items():
         if not raw.states(("limits", name)):

@@ -1,7 +1,7 @@
 """Loads and validates the configuration, and parses the options of each extension.
 
 ``[storages.NAME]``, ``[keys]`` and ``[captcha]`` contain keys of both; ``[login.NAME]`` and
-``[messages.NAME]`` contain only keys of an extension, and ``[plugins.NAME]`` only those of a plugin.
+``[messages.NAME]`` contain only an extension's keys, and ``[plugins.NAME]`` only a plugin's keys.
 """
 
 import re
@@ -36,7 +36,7 @@ ExtensionValues = dict[KeyPath, dict[str, Any]]
 
 
 def split(values: dict[str, Any]) -> tuple[dict[str, Any], ExtensionValues]:
-    """Return the values of the core, and those of extensions by the path of their table."""
+    """Return the core's values, and the extensions' values by the path of their table."""
     # Only the changed levels are copied; the caller's tables are not modified.
     core = dict(values)
     extensions: ExtensionValues = {}
@@ -71,7 +71,7 @@ _FILE: Final = "file"
 
 
 def fill(settings: Settings, extension_values: ExtensionValues, raw: RawConfiguration) -> Settings:
-    """Return the settings with these defaults, and add those of extensions to ``extension_values``.
+    """Return the settings with these defaults, and add the extensions' to ``extension_values``.
 
     The default storage, key provider and console sender store their files in ``data_dir``. The default
     of ``plugins.enabled`` contains only installed plugins.

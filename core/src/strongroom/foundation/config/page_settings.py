@@ -168,7 +168,7 @@ class PagesSettings:
         advanced=True,
     )
     font: str | None = option(
-        None, help="Names of fonts that precede those of the system, separated by commas.", advanced=True
+        None, help="Names of fonts that precede the system's fonts, separated by commas.", advanced=True
     )
     font_file: Path | None = option(
         None, help="A WOFF2 file of at most 500 KB, whose font precedes all others.", advanced=True
@@ -204,12 +204,12 @@ class PagesSettings:
     )
     css_file: Path | None = option(
         None,
-        help="A style sheet that follows those of the design, at most 500 KB. It can load files of this "
-        "server only.",
+        help="A style sheet that follows the design's style sheets, at most 500 KB. It can load files "
+        "of this server only.",
     )
     templates: Path | None = option(
         None,
-        help="A folder of templates that replace those of pages and mails, such as "
+        help="A folder of templates that replace the templates of pages and mails, such as "
         "strongroom/page.html; `strongroom pages copy` creates them. Absent: none.",
         advanced=True,
     )

@@ -163,7 +163,7 @@ class Compiled:
         return self._text, {**self._fixed, **parameters}
 
     def _read_converted(self, cursor: Any) -> list[Row]:
-        """Read all rows, and convert the driver's values to those of the columns' types."""
+        """Read all rows, and convert the driver's values to the columns' types."""
         return [self._convert(row) for row in cursor.fetchall()]
 
     def _convert(self, row: Row) -> Row:

@@ -75,7 +75,7 @@ class _Job:
 class GroupCommit:
     """Runs the jobs of several threads in shared transactions.
 
-    Jobs run one after the other. An error of one job undoes its changes and not those of the others. A
+    Jobs run one after the other. An error of one job undoes only its own changes. A
     failed commit is an error for all jobs of the transaction.
 
     Args:

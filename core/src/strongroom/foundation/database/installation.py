@@ -22,7 +22,7 @@ installation: Final = Table(
 """Properties of the database by name."""
 
 _GET: Final = Statement(select(installation.c.value).where(installation.c.name == bindparam("wanted")))
-# Of processes that start for the first time together, all use the value of the first.
+# Processes that start concurrently all use the first one's value.
 _ADD: Final = Statement(for_each_dialect(installation, lambda insert: insert.on_conflict_do_nothing()))
 _SET: Final = Statement(
     for_each_dialect(

@@ -17,7 +17,7 @@ class RowLease:
     """The columns of a lease, with the conditions and statements that repositories build upon.
 
     The parameters of the statements are ``of_`` and the name of each column of the key, ``owner``, and
-    those of :meth:`term`.
+    the parameters of :meth:`term`.
 
     Args:
         key: the columns that identify a row; none if the owner does.

@@ -264,7 +264,7 @@ class TextMatch:
 
 
 def _position(dialect: str, folded: ColumnElement[str], part: str) -> ColumnElement[int]:
-    """Return the position of a parameter in a text; that of an empty one is 1."""
+    """Return the position of a parameter in a text; an empty parameter is at 1."""
     position = func.instr if dialect == "sqlite" else func.strpos
     offset: ColumnElement[int] = position(folded, bindparam(part, type_=Text))
     return offset

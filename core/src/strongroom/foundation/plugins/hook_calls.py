@@ -47,7 +47,7 @@ class SlowHooks:
         self._count: Callable[[str, str], None] | None = None
 
     def count_by(self, count: Callable[[str, str], None]) -> None:
-        """Count slow calls, those of before included, by the names of the plugin and the hook."""
+        """Count slow calls, earlier ones included, by the names of the plugin and the hook."""
         self._count = count
         while self._early:
             count(*self._early.pop())
@@ -97,7 +97,7 @@ def place_of(module: ModuleType, traceback: TracebackType | None) -> str | None:
 
 
 def is_code_of(module: ModuleType, file: str) -> bool:
-    """Return whether a file is that of a plugin's module, or of its package."""
+    """Return whether a file is a plugin's module, or a module of its package."""
     own = getattr(module, "__file__", None)
     if own is None:
         return False

@@ -164,7 +164,7 @@ def register_user_exports(host: HostAPI) -> Iterable[UserExport]:  # type: ignor
 def register_event_types() -> Iterable[AuditedEvent]:  # type: ignore[empty-body]
     """Return the types of events for what the plugin records by ``host.audit``, and for alarms.
 
-    They are delivered, listed and documented as those of the core.
+    They are delivered, listed and documented as the core's events.
     """
 
 
@@ -265,7 +265,7 @@ def register_jobs(host: HostAPI) -> Iterable[Job]:  # type: ignore[empty-body]
 def register_metrics(host: HostAPI) -> Iterable[Metric]:  # type: ignore[empty-body]
     """Return the plugin's metrics, for ``/metrics`` of the management interface.
 
-    Called in each process that serves requests, and in that of the management interface, which reads
+    Called in each process that serves requests, and in the management interface's, which reads
     the gauges.
     """
 

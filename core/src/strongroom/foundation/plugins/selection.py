@@ -94,7 +94,7 @@ class Selection:
     senders: Mapping[str, Sequence[ExtensionSpec[MessageSender[Any]]]]
     scanners: Sequence[ExtensionSpec[ContentScanner[Any]]]
     password_schemes: Mapping[str, ExtensionSpec[PasswordScheme]]
-    """Those of all enabled plugins, because the database says which are in use."""
+    """The schemes of all enabled plugins, because the database says which are in use."""
     options: Mapping[str, Any]
     """The options of each plugin that has any, by the name of the plugin."""
 
@@ -447,7 +447,7 @@ class _Chooser:
 def disabled_plugin(extension: str) -> str | None:
     """Return how to enable the plugin of an extension, or ``None`` if no plugin is known to have it.
 
-    The name of a plugin ends with that of its extension, or optional_parts.toml names it.
+    The name of a plugin ends with its extension's, or optional_parts.toml names it.
     """
     installed = installed_plugins()
     plugin = next((name for name in installed if name.endswith(f"_{extension}")), None)

@@ -36,7 +36,7 @@ _PUT: Final = Statement(
         ),
     )
 )
-# Of concurrent insertions one wins; the others change nothing, and so fail as comparisons.
+# Concurrent inserts: one wins; the others update no row, so their compare-and-set fails.
 _ADD: Final = Statement(
     for_each_dialect(plugin_shared_values, lambda insert: insert.on_conflict_do_nothing())
 )

@@ -163,7 +163,7 @@ class BindingService:
         return next(item for item in bound if item.kind == USERNAME)
 
     def _lock(self, connection: Connection, identity: Identity) -> None:
-        """Lock the caller's credentials, because those of two concurrent requests would conflict."""
+        """Lock the caller's credentials, because two concurrent requests would conflict."""
         self._credentials.lock_user(connection, identity.user_id)
         self._authorizations.require_live(connection, identity)
         self._users.get(connection, identity.user_id)

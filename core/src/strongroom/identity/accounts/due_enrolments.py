@@ -48,7 +48,7 @@ class DueEnrolments:
 
         Args:
             grant: the secret that the login has returned.
-            client: the client, whose device must be that of the first proof.
+            client: the client, whose device must be the first proof's.
 
         Raises:
             ChallengeInvalid: the grant is unknown, expired, of another device, or used up.
@@ -73,7 +73,7 @@ class DueEnrolments:
 
         Args:
             grant: the secret that the login has returned.
-            client: the client, whose device must be that of the first proof.
+            client: the client, whose device must be the first proof's.
             origin: the origin of the request, for the audit log.
 
         Raises:

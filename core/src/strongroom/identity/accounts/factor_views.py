@@ -261,7 +261,7 @@ def step_up(body: Json) -> tuple[RenewedToken, int, dict[str, str]]:
 def begin_due_enrolment(body: Json) -> Json:
     """Begin the enrolment of a user whose login got `error.second-factor-enrolment-required`.
 
-    `id` is that of its `enrolment`, which permits nothing else. May be repeated with another kind.
+    `id` is the id of its `enrolment`, which permits nothing else. May be repeated with another kind.
     """
     begun = get_service(DueEnrolments).begin(body["id"], body["kind"], body["name"], client())
     return _serialize_begun(begun)

@@ -77,7 +77,7 @@ class AccountsFeature(Feature):
         ("factor.rename", SUCCESS): "the name is for its user only",
         ("plugin.act-as", SUCCESS): "what the plugin then does has events of its own",
         ("setup-link.issue", SUCCESS): "before the first user exists",
-        ("setup-link.redeem", FAILURE): "likewise",
+        ("setup-link.redeem", FAILURE): "before the first user exists",
         ("user.erase", SUCCESS): "names no user",
     }
 

@@ -32,7 +32,7 @@ def read_checkpoint(keys: Sequence[Key], signed: str) -> Mapping[str, Any]:
     try:
         header = jws.extract_compact(signed.encode("ascii")).headers()
         if header.get("typ") != _TYPE or set(header) != {"alg", "kid", "typ"}:
-            raise ValueError("the signature is not that of a checkpoint")
+            raise ValueError("the signature is not a checkpoint's")
         key = next((key for key in keys if key.kid == header["kid"]), None)
         if key is None:
             raise ValueError(f"there is no key {header['kid']!r}; name the JWK Set of that time")

@@ -50,7 +50,7 @@ _TRY: Final = Statement(
     .returning(factor_challenges.c.user_id, factor_challenges.c.sealed_state)
 )
 _SPEND: Final = Statement(delete(factor_challenges).where(_OPEN))
-# All of the user's, so that of several logins only one enrols a factor with the first proof alone.
+# Consumes all of the user's: only one of several logins enrols a factor with the first proof alone.
 _SPEND_DUE: Final = Statement(
     delete(factor_challenges)
     .where(factor_challenges.c.user_id == bindparam("of_user"), factor_challenges.c.purpose == DUE)

@@ -66,8 +66,8 @@ extended by each refresh. ``user_type`` is the user's type at login: code that c
 suspends the user must revoke the authorizations, because the token guard does not read ``users``.
 ``amr`` has the proofs of the login, separated by spaces; ``auth_time`` is the time of the last one: a
 refresh proves nothing. ``actor_id`` is the administrator who impersonates the user (RFC 8693, 4.1).
-``credential_hash`` is that of the credential which the login was made with, and ``upstream_session`` the
-platform's session; see :class:`~strongroom.identity.sessions.login_sources.LoginSources`."""
+``credential_hash`` is the hash of the login's credential, and ``upstream_session`` the platform's
+session; see :class:`~strongroom.identity.sessions.login_sources.LoginSources`."""
 
 AUTHORIZATION: Final = RowMapper(Authorization, authorizations)
 

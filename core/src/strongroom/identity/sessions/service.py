@@ -265,7 +265,7 @@ class AuthorizationService:
 
         Args:
             holders: users whose logins in progress may be of the source, too.
-            method: only those of a login method.
+            method: only logins by this login method.
         """
         users = {login.user_id for login in self._sessions.made_with(connection, source)}
         # Waits for logins in progress, whose uncommitted rows no query sees.

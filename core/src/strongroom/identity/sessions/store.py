@@ -131,7 +131,7 @@ def good_authorization() -> FromClause:
     They are the arguments of :meth:`Caller.confirm`. Its parameters ``authorization_id`` and ``user_id``
     are the claims of the token.
     """
-    # No check of expires_at: the expiry of the access token is at most that of its authorization.
+    # No check of expires_at: an access token expires at the latest with its authorization.
     return (
         select(
             authorizations.c.last_seen_at,
@@ -422,7 +422,7 @@ class RefreshTokens:
 
         Browser tabs that refresh at once, and a client that lost the answer, present the same token. All
         get the same successor, so a thief's copy cannot live on in a branch of its own: the second use
-        of the successor is noticed as that of any other token.
+        of the successor is noticed as any other token's.
         """
         if not _FORM.fullmatch(token):
             return None

@@ -59,7 +59,7 @@ class TokenSigner:
     def issue(self, authorization: Authorization) -> tuple[str, int]:
         """Return a new token of a login (RFC 9068), and its expiry.
 
-        The expiry is in milliseconds since the Unix epoch, and at the latest that of the login.
+        The expiry is in milliseconds since the Unix epoch, and not after the login's.
         """
         issued_at = self._clock.now() // 1000
         expires_at = authorization.expires_at // 1000

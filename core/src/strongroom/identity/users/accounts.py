@@ -37,7 +37,7 @@ class Account:
     Args:
         user: the user, whose logins cannot be revoked together until the transaction ends.
         password_changed_at: milliseconds since the Unix epoch; ``None`` without a password.
-        change_required: whether the user must change the password before a login by it.
+        change_required: whether the user must change the password before logging in with it.
         password_expires_at: the end of a temporary password, in milliseconds since the Unix epoch.
         has_second_factor: whether one proof is not enough.
     """

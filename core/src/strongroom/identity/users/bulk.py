@@ -134,7 +134,7 @@ class BulkUsers:
         return _WITH_EXTERNAL_IDS.all(connection, {"external_ids": ids}) if ids else []
 
     def with_own_passwords(self, connection: Connection, user_ids: Sequence[str]) -> set[str]:
-        """Return those of the users who have a password of the server's own scheme."""
+        """Return the users who have a password of the server's own scheme."""
         return set(_OWN_PASSWORDS.scalars(connection, {"user_ids": user_ids}) if user_ids else ())
 
     def metadata_of(self, connection: Connection, user_ids: Sequence[str]) -> dict[str, StoredMetadata]:
@@ -217,7 +217,7 @@ class BulkUsers:
         """Bind credentials to users.
 
         Args:
-            are_origins: whether the accounts come with those of platforms.
+            are_origins: whether the accounts come with accounts of platforms.
 
         Raises:
             IntegrityError: another user has one of them.

@@ -115,7 +115,7 @@ class ChangeNotices:
     def prepare(self, connection: Connection, settled: SettledChange) -> Callable[[], object]:
         """Return what sends the messages about a change, after its commit.
 
-        They are in the language of the user, or else in that of the request if the user sent it.
+        They are in the language of the user, or else in the request's if the user sent it.
         """
         chosen = self._users.locale_of(connection, settled.user_id)
         own = settled.by.origin.languages if settled.by.actor_id == settled.user_id else ()

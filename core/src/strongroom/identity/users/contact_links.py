@@ -24,7 +24,7 @@ LIFETIME: Final = 7 * DAY
 """Milliseconds for which links are valid."""
 
 _FIRST_STEPS: Final = DAY // 24
-"""Milliseconds after a user's creation for which contacts still count as those of the new account."""
+"""Milliseconds after a user's creation for which contacts still count as the new account's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,8 +137,8 @@ class SettledChange:
     """The changes of one user that a transaction has settled.
 
     Args:
-        contacts: the contacts to inform: those of before, and those of now.
-        former: those of before that the user has no longer.
+        contacts: the contacts to inform: the former and the present ones.
+        former: the former contacts that the user has no longer.
         restorable: the former contacts that were verified.
         bound_at: when each verified contact of before was bound, in milliseconds since the Unix epoch.
     """

@@ -277,7 +277,7 @@ class CredentialService:
         """Return what users log in by: per user, the e-mail address, mobile number and username by kind.
 
         ``email_verified`` and ``mobile_verified`` are false without a contact of this kind, too;
-        ``has_password`` and ``password_change_required`` are those of the password.
+        ``has_password`` and ``password_change_required`` are about the password.
         """
         names: dict[str, dict[str, Any]] = {}
         for user_id, has_password, change_required, kind, value, is_verified in _LOGIN_NAMES.all(

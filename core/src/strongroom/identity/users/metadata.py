@@ -1,4 +1,4 @@
-"""JSON objects about users: those that users write themselves, and those of administrators."""
+"""JSON objects about users: users write one themselves, and administrators another."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -45,7 +45,7 @@ _GET: Final = Statement(
 
 
 class UserMetadata:
-    """Stores metadata within the caller's transaction. Nothing may be authorised by it."""
+    """Stores metadata within the caller's transaction. Never use it for authorization."""
 
     def set(self, connection: Connection, user_id: str, metadata: StoredMetadata) -> None:
         """Replace the objects about a user."""

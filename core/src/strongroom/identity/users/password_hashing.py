@@ -208,7 +208,7 @@ class PasswordHasher:
 
         Args:
             stored: the stored hash; ``None`` if there is no such user or password.
-            login: whether to use the queue of logins instead of that of new passwords.
+            login: whether to use the queue of logins instead of the queue of new passwords.
 
         Raises:
             Unavailable: the queue is full.

@@ -30,7 +30,7 @@ _PUT: Final = Statement(
         ),
     )
 )
-# Of concurrent insertions one wins; the others change nothing, and so fail as comparisons.
+# Concurrent inserts: one wins; the others update no row, so their compare-and-set fails.
 _ADD: Final = Statement(for_each_dialect(plugin_values, lambda insert: insert.on_conflict_do_nothing()))
 _DELETE: Final = Statement(delete(plugin_values).where(*_ROW))
 _UNCHANGED = plugin_values.c.sealed == bindparam("former")

@@ -67,7 +67,7 @@ class UserServices(ServiceGroup):
         )
 
     def _password_schemes(self) -> tuple[NewPasswordScheme, Mapping[str, PasswordScheme]]:
-        """Return the scheme of new passwords, and those of imported ones by name."""
+        """Return the scheme of new passwords, and the schemes of imported passwords by name."""
         choices = dict(self._base.selection.password_schemes)
         secrets = self._base.keys.derive("passwords"), self._settings.passwords.bcrypt_cost
         own = self._base.construct(choices.pop(OWN_SCHEME), ("passwords",), *secrets)

@@ -246,7 +246,7 @@ def _hits(matching: FromClause, conditions: Conditions, dialect: str) -> Select[
 
 
 def _sources(connection: Connection, match: TextMatch) -> list[Source]:
-    """Return the sources of all users who have a text; those of the first one are more recent."""
+    """Return the sources of all users who have a text; the first source is more recent."""
     if connection.dialect.name == "sqlite":
         return [USER_INDEX.unindexed, USER_INDEX.by_grams]
     is_frequent = USER_INDEX.share(connection, match) > _FREQUENT

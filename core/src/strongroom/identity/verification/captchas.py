@@ -111,7 +111,7 @@ class CaptchaService:
             CaptchaInvalid: the solution is wrong, or the challenge is unknown, expired or used.
             Unavailable: the provider cannot check solutions now; the challenge stays valid.
         """
-        # Deleted before the check, so that of several concurrent attempts only one is checked.
+        # Deleted before the check, so that only one of several concurrent attempts is checked.
         with self._database.write() as connection:
             row = _TAKE.first(connection, {"id": answer.id})
         # The configured provider may have changed since the challenge was issued.

@@ -352,7 +352,7 @@ class CodeService:
 
     def _refuse_spent(self, connection: Connection, count: Count, limit: int) -> None:
         if count.events > limit:
-            # Undo the counts, so that refused guesses at one code do not use up those of the recipient.
+            # Undo the counts, so that refused guesses at one code do not consume the recipient's.
             connection.rollback()
             wait = count.expires_at - self._clock.now()
             raise TooManyRequests(retry_after=max(1, math.ceil(wait / 1000)))

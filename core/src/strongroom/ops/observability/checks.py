@@ -93,7 +93,7 @@ class TemplateCopiesCheck:
     """Reports copies of templates whose originals have changed.
 
     Args:
-        copies: those of the deployment; ``None`` without a folder for them.
+        copies: the deployment's copies; ``None`` without a folder for them.
     """
 
     _copies: TemplateCopies | None

@@ -1,4 +1,4 @@
-"""Compares the clock of this instance with others: that of the database, and the newest audit record."""
+"""Compares the clock of this instance with the database's, and with the newest audit record."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

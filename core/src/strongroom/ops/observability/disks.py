@@ -1,4 +1,4 @@
-"""Metrics of the disks that an instance writes to: its folder, SQLite's and those of local storages."""
+"""Metrics of the disks that an instance writes to: its folder, SQLite's and local storages'."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping

@@ -1,6 +1,6 @@
 """Metrics of the server's processes together: processor time, memory and file descriptors.
 
-The collector of the Prometheus library knows its own process only, which is that of the management
+The collector of the Prometheus library knows its own process only, which is the one of the management
 interface. So the files of all processes of the server are read, on Linux.
 """
 

@@ -59,8 +59,8 @@ class Probes:
     """The probes by the names of their parts.
 
     Args:
-        own: those of parts that only this instance has.
-        shared: those of parts that all instances share.
+        own: the probes of parts that only this instance has.
+        shared: the probes of parts that all instances share.
     """
 
     own: Mapping[str, Probe] = field(default_factory=dict)
@@ -108,7 +108,7 @@ class Readiness:
 
     Args:
         patience: the timeout of the probes of own parts in seconds.
-        shared_patience: the timeout of those of shared parts. It is shorter than a load balancer waits
+        shared_patience: the timeout for shared parts. It is shorter than a load balancer waits
             for its health check.
     """
 
@@ -210,7 +210,7 @@ def probes(
     """Return the probes of an instance.
 
     A database in a file and a storage in a folder are on the disk of the instance. A folder may also be
-    a network share; then the fault of one instance is that of its mount.
+    a network share; then the fault of one instance is its mount's.
     """
     own: dict[str, Probe] = {"disk": lambda: _disk(data_dir)}
     shared: dict[str, Probe] = {"schema": lambda: _schema(database)}

@@ -111,7 +111,7 @@ def _forget_dead(folder: Path) -> None:
 
 
 def _merge(files: list[Path], target: Path) -> None:
-    """Add the values of files to those of the target, and remove the files."""
+    """Add the values of files to the target's, and remove the files."""
     from prometheus_client.mmap_dict import MmapedDict, mmap_key
     from prometheus_client.multiprocess import MultiProcessCollector
 

@@ -69,7 +69,7 @@ class CollectorExporter(SpanExporter):
         self._is_away = self._is_closed = False
 
     def report_drops(self, report: Callable[[str, int], None]) -> None:
-        """Pass the reason and number of dropped spans to a function, those of before included."""
+        """Pass the reason and number of dropped spans to a function, earlier ones included."""
         with self._lock:
             self._report = report
             for reason, number in self._dropped.items():

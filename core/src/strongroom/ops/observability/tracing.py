@@ -182,7 +182,7 @@ class OpenTelemetryTracer(Tracer):
         return OpenTelemetrySpan(self._pipeline, name, kind, getrandbits(128) or 1, None)
 
     def report_drops(self, report: Callable[[str, int], None]) -> None:
-        """Pass the reason and number of dropped spans to a function, those of before included."""
+        """Pass the reason and number of dropped spans to a function, earlier ones included."""
         self._exporter.report_drops(report)
 
     def close(self) -> None:

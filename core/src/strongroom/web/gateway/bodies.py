@@ -201,7 +201,7 @@ class BodyDrain:
 
     If the server closes a connection while the client is still sending, the connection is reset, and
     the client may lose the response (RFC 9112 section 9.6). Discarding blocks no thread. The timeouts
-    are those of nginx's ``lingering_close``.
+    equal nginx's ``lingering_close``.
     """
 
     def __init__(

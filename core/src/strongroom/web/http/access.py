@@ -120,7 +120,7 @@ def authenticate(
         access: the callers that the route admits.
         verify_login: whether to verify here that the login is not revoked; otherwise the first query
             of the view does, and :func:`require_verified_login` checks afterwards that it did.
-        scope: the scope that an access key needs; without one, the route admits no access keys.
+        scope: the scope that an access key needs; without one, the route accepts no access keys.
         admits: the names of the authenticators that the route admits.
         tenant_id: the tenant in the path, or ``ANY_TENANT``: keys of other tenants are refused, and
             without one all keys that are limited to a tenant.
@@ -135,7 +135,7 @@ def authenticate(
         TokenRequired: the route requires a token, and the request has none.
         TokenInvalid: the token is forged, expired or revoked, or the key is wrong.
         AmbiguousToken: the request has two different tokens.
-        KeyNotAdmitted: the route admits no access keys.
+        KeyNotAdmitted: the route accepts no access keys.
         Forbidden: the route requires a server administrator, and the caller is none.
         ImpersonationRefused: the user is impersonated, and the route does not admit it.
     """
@@ -200,7 +200,7 @@ def refuse_impersonation() -> None:
 
 
 def set_caller(caller: Caller) -> None:
-    """Make a verified caller that of the request, in place of the one that a header presents."""
+    """Make a verified caller the request's, in place of the one that a header presents."""
     current_environ()[CALLER] = caller
 
 

@@ -113,7 +113,7 @@ def _validators(tag: str, modified_at: int | None) -> Validators:
 def _version_headers(current: Validators, cache_control: str) -> HeaderList:
     """Return the validators, and the policies of the cache and of the content, as headers.
 
-    A response 304 has them too, because a cache replaces the headers of its copy by those of the 304.
+    A response 304 has them too, because a cache replaces the headers of its copy by the 304's.
     """
     modified = [] if current.modified is None else [("Last-Modified", http_date(current.modified))]
     return [

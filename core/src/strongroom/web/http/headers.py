@@ -89,7 +89,7 @@ def request_header(name: str, description: str) -> dict[str, Any]:
 
 
 def response_headers(status: str, own: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
-    """Return the OpenAPI ``headers`` of a response: its own, by name, and those of its status."""
+    """Return the OpenAPI ``headers`` of a response: its own, by name, and its status's."""
     common = {name: RESPONSE_HEADERS[name] for name in (*_BY_STATUS.get(status, ()), *_EVERYWHERE)}
     return {
         name: {"description": description, "schema": {"type": "string"}}

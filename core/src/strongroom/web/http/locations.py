@@ -18,7 +18,7 @@ class Location:
     Args:
         endpoint: the Flask endpoint of a route of the resource, if possible the one for GET.
         fields: the members of the view's result, by the names of the path parameters. The others are
-            those of the request.
+            the request's.
     """
 
     endpoint: str

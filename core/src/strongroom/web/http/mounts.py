@@ -3,7 +3,7 @@
 A mounted application (PEP 3333) runs in the context of its request, as a view does: request hooks of
 plugins, request ids, the access log, metrics, CORS, draining and error responses are the same. The
 application sees ``SCRIPT_NAME`` with its prefix, and decides about everything below it, except for the
-size of request bodies: :class:`BodyLimits`. The host and the scheme that it sees are those of
+size of request bodies: :class:`BodyLimits`. The host and the scheme that it sees come from
 ``server.public_url``, whatever the client has sent.
 """
 

@@ -29,7 +29,7 @@ ERRORS_KEY: Final = "x-errors"
 _METHODS: Final = frozenset({"get", "put", "post", "delete", "options", "head", "patch"})
 _NO_HEADERS: Final[Mapping[str, Mapping[str, str]]] = {"request": {}, "response": {}}
 _PATH_PARAMETERS: Final = {"reference": "accessToken"}
-"""Path parameters whose name in the API differs from that of the view's parameter."""
+"""Path parameters whose name in the API differs from the view's parameter."""
 
 Json = dict[str, Any]
 

@@ -111,7 +111,7 @@ class _Examples:
     def _object(self, schema: Json, depth: int, *, is_request: bool) -> Json:
         properties = schema.get("properties", {})
         names = set(schema.get("required", ()))
-        # Of the rule that a request has at least one of some members: the first of them.
+        # For "at least one of" rules, use the first member.
         any_of = schema.get("not", {}).get("not", {}).get("anyOf", [{}])
         names |= set(any_of[0].get("required", ()))
         if not is_request and depth < _DEEPEST:

@@ -26,7 +26,7 @@ def state_rules(document: Json, classes: Mapping[str, Any]) -> None:
 
 
 def _make_portable(value: Any) -> None:
-    """Replace the patterns of Python, which matches them at the start, by those of ECMA-262."""
+    """Replace the patterns of Python, which matches them at the start, by patterns of ECMA-262."""
     if isinstance(value, list):
         for item in value:
             _make_portable(item)

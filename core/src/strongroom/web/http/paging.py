@@ -83,7 +83,7 @@ def envelope(
     Args:
         serialize: serializes a record.
         included: the summaries of the entities that the records refer to.
-        links: the URLs of other pages; by default, those of the current request.
+        links: the URLs of other pages; by default, pages of the current request.
     """
     return {
         "success": True,

@@ -45,7 +45,7 @@ MAX_DEPTH: Final = 64
 """The maximum nesting of arrays and objects."""
 
 MAX_VALUES: Final = 20_000
-"""The maximum number of arrays, objects and commas of a body: more than twice those of a full batch."""
+"""The maximum number of arrays, objects and commas of a body: more than twice a full batch's."""
 
 MAX_NUMBER: Final = 64
 """The maximum length of a number in characters."""
@@ -254,7 +254,7 @@ def refuse_query() -> None:
         parse_query(_NoParameters)
 
 
-# Most queries are those of pages, and loading one takes longer than a short page.
+# Most queries are queries of pages, and loading one takes longer than a short page.
 @lru_cache(maxsize=1024)
 def _loaded_query(schema: type[Schema], query: str, unknown: Unknown) -> Mapping[str, Any]:
     """Return the values of the current request's query, which is ``query``."""

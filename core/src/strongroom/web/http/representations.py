@@ -74,7 +74,7 @@ class JsonRepresentation(NamedTuple):
 
 
 def has_revision(schema: type[Schema] | None) -> bool:
-    """Return whether a schema is that of a representation with a revision."""
+    """Return whether a schema describes a representation with a revision."""
     return schema is not None and "revision" in schema._declared_fields  # noqa: SLF001  no public access
 
 

@@ -80,7 +80,7 @@ class TrustedProxies:
         return address
 
     def is_trusted(self, text: str) -> bool:
-        """Return whether an address is that of a trusted proxy."""
+        """Return whether an address belongs to a trusted proxy."""
         address = parse_address(text)
         return address is not None and any(address in network for network in self._networks)
 
@@ -151,7 +151,7 @@ def set_mounted_environ(environ: dict[str, Any] | None) -> None:
     """Have :func:`page_request` find the request of a mounted application without a context of Flask's.
 
     Args:
-        environ: that of the application; ``None`` once it has answered, because the environ refers to
+        environ: the application's; ``None`` once it has answered, because the environ refers to
             the context of the request, and each cycle costs a collection.
     """
     server: Any = _current_context()

@@ -78,7 +78,7 @@ class Response(flask.Response):
     def add_headers(
         self, headers: Iterable[tuple[str, str]], defaults: Iterable[tuple[str, str]] = ()
     ) -> None:
-        """Add headers in place of those of the same names, and defaults for absent ones."""
+        """Add headers in place of headers of the same names, and defaults for absent ones."""
         items, present = self._items, dict(self._items)
         for header in headers:
             if header[0] in present:

@@ -1,4 +1,4 @@
-"""The parts of a route of the core: those of a plugin's route, and what only the core declares."""
+"""The parts of a core route: the parts of a plugin's route, and parts that only the core declares."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields

@@ -152,7 +152,7 @@ class Operation:
         return cast("JsonRepresentation", self._represented(_unpacked(self._view(**inputs))[0]))
 
     def __call__(self, **parameters: Any) -> flask.Response:
-        """Serve the current request; ``parameters`` are those of the path."""
+        """Serve the current request; ``parameters`` are the path's."""
         # Before the token is verified and anything is parsed, which costs more.
         if (refusal := self._count()) is not None:
             return self._response(refusal, parameters)
@@ -252,7 +252,7 @@ class Operation:
             return value
         status = status or self._status
         if status == HTTPStatus.CREATED and "Location" not in headers:
-            # Resources without a URL are identified by that of the request, as RFC 9110 has it.
+            # Resources without a URL are identified by the request's (RFC 9110, section 10.2.2).
             location = self._location.url(value, parameters) if self._location else own_url()
             headers = {**headers, "Location": location}
         represented = self._represented(value)
@@ -414,7 +414,7 @@ class Blueprint(web.Blueprint):
             also: further rows, each with the requests that they hold for, such as "`permanently=true`";
                 the service then requires what they state.
             scope: the scope of a route without a row, such as one of a plugin; without one, the
-                operation admits no access keys.
+                operation accepts no access keys.
             authenticators: the names of the authenticators, such as ``basic``, that it accepts.
             any_tenant: whether keys that are limited to a tenant are admitted although the path names
                 no tenant; the view limits its result to the key's tenant.

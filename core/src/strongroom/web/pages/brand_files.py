@@ -1,6 +1,6 @@
 """The files of a brand: pictures, a font and a style sheet, read when the server starts.
 
-Their types are those of their content, because the name of a file can be wrong.
+Their types are taken from their content, because the name of a file can be wrong.
 """
 
 import re

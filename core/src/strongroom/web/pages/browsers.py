@@ -138,7 +138,7 @@ class BrowserVisit:
         """
         expected, presented = self.state.csrf.encode(), (value or "").encode(errors="replace")
         if (site or "same-origin") != "same-origin" or not hmac.compare_digest(presented, expected):
-            # A forged request has no cookie, and must not replace that of the browser. A request of our
+            # A forged request has no cookie, and must not replace the browser's. A request of our
             # own page is not forged: its browser has lost the cookie, and the next form needs one.
             self._is_refused = site != "same-origin"
             raise FormRefused

@@ -47,7 +47,7 @@ class FrameLink:
     """A link at the bottom of a page.
 
     Args:
-        language: that of the label; ``None`` for the page's.
+        language: the label's language; ``None`` for the page's.
     """
 
     label: str
@@ -85,7 +85,7 @@ class PageDesign:
 
     @cached_property
     def folder(self) -> StaticFolder:
-        """The files of the design: style sheets, the script, and those of the brand."""
+        """The files of the design: style sheets, the script, and the brand's files."""
         pages = files("strongroom.web.pages") / "static" / "pages.css"
         names = {key: file.name for key, file in self._files.items()}
         brand = brand_sheet(

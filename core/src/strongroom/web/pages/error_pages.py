@@ -55,7 +55,7 @@ def negotiate_error(error: ApiError, response: flask.Response) -> flask.Response
 def is_navigation() -> bool:
     """Return whether a person opens the path of the request in a browser.
 
-    Browsers accept both HTML and XHTML when they navigate. Some clients of APIs, such as those of Java,
+    Browsers accept both HTML and XHTML when they navigate. Some clients of APIs, such as Java's,
     accept HTML by default, but not XHTML.
     """
     accept = header("Accept") or ""

@@ -125,7 +125,7 @@ class Pages:
             template: the file name of the template. It must mark scripts and styles by ``nonce``.
             policy: directives of the Content-Security-Policy that replace the strict ones, such as
                 ``{"form-action": "'self'"}``; ``{nonce}`` in them is the page's nonce.
-            language: the language that the user has chosen, which precedes those of the browser.
+            language: the language that the user has chosen, which precedes the browser's.
             values: the other variables of the template.
         """
         locales = (language, *page_languages()) if language else page_languages()

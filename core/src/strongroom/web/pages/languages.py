@@ -10,8 +10,8 @@ from strongroom.web.pages.page_parameters import UI_LOCALES
 def page_languages() -> tuple[str, ...]:
     """Return the languages of a page, the preferred one first.
 
-    They are those of the query (``ui_locales``: OpenID Connect Core 1.0, section 3.1.2.1), then the one
-    that the user has chosen, then those of the browser.
+    The query's come first (``ui_locales``: OpenID Connect Core 1.0, section 3.1.2.1), then the one
+    that the user has chosen, then the browser's.
     """
     browser = get_service(Browsers).current()
     choice = browser.state.language if browser.is_known else None

@@ -1,4 +1,4 @@
-"""The query parameters that every page accepts: those of its language."""
+"""The query parameters that every page accepts: its language."""
 
 from typing import Final
 

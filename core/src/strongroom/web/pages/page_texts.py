@@ -13,7 +13,7 @@ Texts = Mapping[str, str]
 class PageTexts:
     """The texts in the folder ``messages`` of a package, if it has one.
 
-    ``zh.toml`` has texts in Chinese, and ``account.zh.toml`` those of one part of the pages.
+    ``zh.toml`` has texts in Chinese, and ``account.zh.toml`` the texts of one part of the pages.
     """
 
     def __init__(self, package: str) -> None:

@@ -1,4 +1,4 @@
-"""The time zone of a page: that of its browser, or else the one that the user has chosen."""
+"""The time zone of a page: its browser's, or else the one that the user has chosen."""
 
 from datetime import tzinfo
 from typing import Final, Protocol

@@ -97,7 +97,7 @@ class StaticFolder:
         """Return the response to a request for a file: 304 if the client has it in the same coding.
 
         Args:
-            digest: the digest in the path; that of another version, such as during an upgrade, is no
+            digest: the digest in the path; another version's, such as during an upgrade, is no
                 error, but not cached.
 
         Raises:
@@ -151,7 +151,7 @@ class StaticFilesApplication:
     """The WSGI application that serves all static files.
 
     Args:
-        folders: the folders by their owners: names of plugins, and that of the design.
+        folders: the folders by their owners: names of plugins, and the design's.
     """
 
     _folders: Mapping[str, StaticFolder]

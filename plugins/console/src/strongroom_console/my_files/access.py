@@ -21,7 +21,7 @@ _PEOPLE: Final = 20
 
 @access.get("/tenants/<tenant_id>/nodes/<node_id>/access")
 def show_access(tenant_id: str, node_id: str) -> Any:
-    """Show the user's permission; to those who manage the node, that of each member with its reasons."""
+    """Show the user's permission; to users who manage the node, each member's with its reasons."""
     visit = current_visit()
     node = read_node(visit, tenant_id, node_id)
     if node["permission"] != "manage":

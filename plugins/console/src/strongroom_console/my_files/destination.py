@@ -26,7 +26,7 @@ destination: Final = Blueprint("destination", __name__)
 
 @destination.post("/tenants/<tenant_id>/selection/<any(move, copy):operation>")
 def choose_destination(tenant_id: str, operation: str) -> Any:
-    """Show the folders in a folder, which is that of the list at first."""
+    """Show the folders in a folder, which is the list's at first."""
     visit = current_visit()
     if not selected_nodes():
         return visit.redirect(list_path(tenant_id), "nothing-selected")

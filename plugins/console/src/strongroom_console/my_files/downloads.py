@@ -33,7 +33,7 @@ def download_nodes(tenant_id: str) -> Any:
         return visit.redirect(list_path(tenant_id), "nothing-selected")
     if len(nodes) == 1 and not visit.host.files.stat(tenant_id, nodes[0]).is_folder:
         return visit.redirect(f"/tenants/{tenant_id}/nodes/{nodes[0]}/download?direct=no")
-    # A browser resumes the download of a path, and not that of a form.
+    # A browser resumes the download of a path, but not a form's.
     bundle = visit.host.files.make_bundle(tenant_id, nodes)
     return visit.redirect(_bundle_path(tenant_id, bundle))
 

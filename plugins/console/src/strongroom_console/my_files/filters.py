@@ -69,7 +69,7 @@ class Filters:
 
     @property
     def is_search(self) -> bool:
-        """Whether the rows may be those of several folders."""
+        """Whether the rows may be from several folders."""
         return bool(self.text) and self.scope != "folder"
 
     @property

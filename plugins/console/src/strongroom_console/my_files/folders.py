@@ -9,7 +9,7 @@ from strongroom_console.tenant.frame import page_path
 
 
 def files_path(tenant_id: str, folder_id: str | None) -> str:
-    """Return the path of the list of a folder, or of the top level, below that of the console."""
+    """Return the path of the list of a folder, or of the top level, below the console's."""
     return page_path(tenant_id, "files", *((folder_id,) if folder_id else ()))
 
 

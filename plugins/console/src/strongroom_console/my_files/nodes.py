@@ -26,7 +26,7 @@ def node_path(tenant_id: str, node_id: str) -> str:
 
 
 def node_page_path(tenant_id: str, node_id: str, tab: str = "") -> str:
-    """Return the path of the page of a file or folder, below that of the console."""
+    """Return the path of the page of a file or folder, below the console's."""
     path = page_path(tenant_id, "nodes", node_id)
     return f"{path}{tab}" if tab else path.rstrip("/")
 

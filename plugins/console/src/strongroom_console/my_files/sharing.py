@@ -102,7 +102,7 @@ def sharing_page(visit: Visit, tenant_id: str, node_id: str, refusal: RestRespon
 
 
 def _grants(visit: Visit, node: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return the grants on a node itself: those of people, then those of groups."""
+    """Return the grants on a node itself: first people's, then groups'."""
     path = node_path(node["tenantId"], node["id"])
     people = visit.read_all(f"{path}/owners")
     groups = visit.read_all(f"{path}/group-grants")

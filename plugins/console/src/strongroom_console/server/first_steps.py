@@ -17,7 +17,7 @@ class FirstStep:
     """A step.
 
     Args:
-        name: the key of its text; that of its explanation has the suffix ``-hint``.
+        name: the key of its text; the key of its explanation has the suffix ``-hint``.
         setting: the key of the configuration to set, if it is not done by pages.
         path: the page that does or shows it, below the path of the console.
     """

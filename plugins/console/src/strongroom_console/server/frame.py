@@ -27,7 +27,7 @@ SECTIONS: Final[Mapping[str, str]] = {
     "jobs/": "jobs",
     "messages/": "messages",
 }
-"""The keys of the names of the sections, by their paths below that of the server."""
+"""The keys of the names of the sections, by their paths below the server's."""
 
 
 def require_administrator() -> None:

@@ -17,7 +17,7 @@ PAGES: Final[Mapping[str, str]] = {
     "keys": "access-keys",
     "metadata": "metadata",
 }
-"""The keys of the names of the pages about a user, by their paths below that of the user."""
+"""The keys of the names of the pages about a user, by their paths below the user's."""
 
 
 def rest_path(user_id: str) -> str:
@@ -26,7 +26,7 @@ def rest_path(user_id: str) -> str:
 
 
 def page_path(user_id: str, page: str = "") -> str:
-    """Return the path of a page about a user, below that of the console."""
+    """Return the path of a page about a user, below the console's."""
     return f"/server/users/{quote(user_id, safe='')}/{page}"
 
 

@@ -15,8 +15,8 @@ class Question:
 
     Args:
         name: the name in the heading.
-        action: the path that the form is sent to, below that of the console.
-        back: the path of the page that the user returns to, likewise.
+        action: the path that the form is sent to, below the console's.
+        back: the path of the page that the user returns to, below the console's.
         facts: texts by the keys of their labels.
         reason: the label of the field for a reason; ``None``: the form has none.
     """

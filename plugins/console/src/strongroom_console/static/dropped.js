@@ -1,4 +1,4 @@
-// The files of a drop, those of folders included, with their paths.
+// The files of a drop, also of its folders, with their paths.
 
 export async function droppedFiles(transfer) {
   // The entries are there during the event only, so they are taken before anything is awaited.

@@ -12,7 +12,7 @@ export function countText(count) {
   return count.toLocaleString(language);
 }
 
-// The same decimal units as those of the server.
+// The same decimal units as the server's.
 export function sizeText(bytes) {
   const units = ["B", "KB", "MB", "GB", "TB", "PB"];
   const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));

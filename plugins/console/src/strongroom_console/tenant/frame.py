@@ -17,7 +17,7 @@ SECTIONS: Final[Mapping[str, str]] = {
     "groups/": "groups",
     "usage/": "usage",
 }
-"""The keys of the names of the sections, by their paths below that of the tenant."""
+"""The keys of the names of the sections, by their paths below the tenant's."""
 
 RECORDS_SECTIONS: Final[Mapping[str, str]] = {"retention/": "retention"}
 """The sections that administrators of the tenant and the role ``records`` see."""
@@ -47,7 +47,7 @@ def tenant_path(tenant_id: str, *names: str) -> str:
 
 
 def page_path(tenant_id: str, *names: str) -> str:
-    """Return the path of a page of a tenant, below that of the console."""
+    """Return the path of a page of a tenant, below the console's."""
     return "/".join(("/tenants", *(quote(name, safe="") for name in (tenant_id, *names)), ""))
 
 

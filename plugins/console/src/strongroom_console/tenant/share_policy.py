@@ -32,7 +32,7 @@ _SECTION: Final = "share-policy/"
 
 @share_policy.get("/")
 def show_share_policy(tenant_id: str) -> Any:
-    """Show the rules, which are never less strict than those of the server."""
+    """Show the rules, which are never less strict than the server's."""
     return _page(tenant_id)
 
 

@@ -90,7 +90,7 @@ class PlatformContacts(ABC):
 
 
 class OAuthContacts(PlatformContacts):
-    """Those of a harness.
+    """The contacts of a harness.
 
     Args:
         harness: its :meth:`Harness.approve` knows the people of :meth:`join`.
@@ -141,7 +141,7 @@ def opened_platform(
 
     Args:
         folder: an empty folder.
-        platforms: those of one plugin; their providers have different names.
+        platforms: the platforms of one plugin; their providers have different names.
     """
     first, *_ = platforms
     name = first.method.name

@@ -1,4 +1,4 @@
-"""Google, with personal accounts and those of Workspace organisations.
+"""Google, with personal accounts and accounts of Workspace organisations.
 
 ``email_verified`` alone proves little: it is also true for an account with an address of another
 company, whose owner may have changed since. Google is authoritative for addresses of gmail.com and for

@@ -24,7 +24,7 @@ class Preset:
         issuer: the issuer, with ``{base_url}`` and other options in it; ``None``: it needs none.
         base_url: the ``base_url`` that is not set; ``None``: it must be set if the issuer has it.
         required: further options that must be set.
-        optional: those of ``SETTINGS`` that may be set.
+        optional: the options of ``SETTINGS`` that may be set.
         defaults: values of options that are not set.
     """
 

@@ -1,4 +1,4 @@
-"""Connected accounts: those of other platforms, by which the user logs in.
+"""Connected accounts: accounts of other platforms, by which the user logs in.
 
 The platform's redirect brings the proof of the account, which stays in the sealed cookie until the user
 has proven to be the owner of this account, too.

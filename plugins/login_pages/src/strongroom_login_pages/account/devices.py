@@ -27,7 +27,7 @@ class DevicePages:
 
     @account_page
     def show(self, visit: LoginVisit, user: Mapping[str, Any]) -> Any:
-        """List the logins, that of this browser first."""
+        """List the logins, this browser's first."""
         logins = sorted(_logins(visit), key=lambda login: not login["current"])
         return show(visit, "devices.html", user, logins=logins)
 
@@ -54,7 +54,7 @@ class DevicePages:
 
     @logged_in
     def end_others(self, visit: LoginVisit) -> Any:
-        """End all logins but that of this browser."""
+        """End all logins but this browser's."""
         for login in _logins(visit):
             if not login["current"]:
                 # One that has ended meanwhile is no error.

@@ -26,7 +26,7 @@ def send_code(visit: LoginVisit, recipient: str, purpose: str, *, device: str = 
 
     Args:
         device: distinguishes the second code of one change, which must not wait for a minute: the limit
-            of a device is one code a minute. Those of recipients and addresses apply all the same.
+            of a device is one code a minute. The limits of recipients and addresses apply all the same.
     """
     body = {"recipient": recipient, "purpose": purpose, **captcha_member(visit)}
     return visit.rest("POST", "/verification-codes", body, device=device)

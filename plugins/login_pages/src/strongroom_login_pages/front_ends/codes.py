@@ -44,9 +44,9 @@ class LoginCodes:
         return code
 
     def redeem(self, code: str, verifier: str) -> dict[str, Any] | None:
-        """Use up a code and return its tokens, or ``None`` if code or verifier is wrong."""
-        # One DELETE finds and uses up the code, so that of parallel requests one succeeds. A wrong
-        # verifier uses it up, too, because only a thief has a code without its verifier.
+        """Consume a code and return its tokens, or ``None`` if code or verifier is wrong."""
+        # One DELETE finds and consumes the code, so only one of parallel requests succeeds. A wrong
+        # verifier consumes it, too, because only a thief has a code without its verifier.
         statement = (
             delete(codes)
             .where(codes.c.hash == _digest(code), codes.c.expires_at > self._host.clock.now())

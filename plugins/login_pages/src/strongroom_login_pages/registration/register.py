@@ -130,7 +130,7 @@ class RegistrationPages:
     ) -> Any:
         """Log in to the new account as to any other: policies may require a second factor."""
         if invitation:
-            # The new user is a member already, because the contact is that of the invitation.
+            # The new user is a member already, because the contact is the invitation's.
             visit.update(resume=f"{visit.root}/invitations")
         welcome = "invitation-accepted" if invitation else None
         visit.update(attempt=visit.flow.attempt.taking(PASSWORD, username, welcome=welcome))

@@ -21,10 +21,10 @@ ENROLMENT: Final = "enrolment"
 """The step that needs the enrolment of a second factor; its data has ``id`` and ``kinds``."""
 
 RESET: Final = "reset"
-"""The step that needs the code for a new password; its data is that of :data:`CODE`."""
+"""The step that needs the code for a new password; its data is as for :data:`CODE`."""
 
 REGISTRATION: Final = "registration"
-"""The step that needs the code of a new contact; its data is that of :data:`CODE`."""
+"""The step that needs the code of a new contact; its data is as for :data:`CODE`."""
 
 INVITATION: Final = "invitation"
 """The step before the code of an invited contact; its data has ``invitation``."""
@@ -33,7 +33,7 @@ CONSENT: Final = "consent"
 """The step that needs the consent to the terms; its data has ``id``."""
 
 _MAX_NAME: Final = 254
-"""The longest name that the cookie keeps: that of an e-mail address (RFC 5321, section 4.5.3.1)."""
+"""The longest name that the cookie keeps: an e-mail address's (RFC 5321, section 4.5.3.1)."""
 
 
 @dataclass(frozen=True, slots=True)

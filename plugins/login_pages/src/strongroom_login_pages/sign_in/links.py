@@ -18,8 +18,8 @@ class ShownLinks:
     """The places of the links on the page.
 
     Args:
-        first: those of the app that the browser is in, before all other ways.
-        tabs: those to a QR code, next to the password. Phones cannot scan their own screen.
+        first: the links of the app that the browser is in, before all other ways.
+        tabs: the links to a QR code, next to the password. Phones cannot scan their own screen.
         links: buttons below the form.
         more: further buttons, which the page unfolds.
     """

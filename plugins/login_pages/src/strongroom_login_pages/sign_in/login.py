@@ -63,7 +63,7 @@ class Login:
 
     def show_expired(self, visit: LoginVisit) -> Any:
         """Show a fresh form in place of one that is no longer valid, with the name that was entered."""
-        # Another form of the browser has logged in, such as that of another tab.
+        # Another form of the browser has logged in, such as another tab's.
         return visit.redirect("/login") if visit.token else self._form(visit, "form-expired")
 
     def log_in(self, visit: LoginVisit) -> Any:

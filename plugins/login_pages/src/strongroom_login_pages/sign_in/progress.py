@@ -66,7 +66,7 @@ class LoginProgress:
             visit.log_in(tokens["accessToken"], due=due, notice=notice)
             response = visit.redirect_within(resume) if resume else visit.redirect("/")
         else:
-            # The front end has the login. That of the browser ends: another person may have begun it.
+            # The front end has the login. The browser's ends: another person may have begun it.
             visit.log_out()
             response = visit.redirect_to(self._front_ends.url_with_code(return_to, tokens))
         return remember_way(visit, response, way)

@@ -16,7 +16,7 @@ from strongroom.plugin_api.storage import ByteSource
 
 @contextmanager
 def storage_errors() -> Iterator[None]:
-    """Convert the errors of storages to those of the core, as for responses."""
+    """Convert the errors of storages to the core's, as for responses."""
     try:
         yield
     except storage.StorageUnavailable as error:

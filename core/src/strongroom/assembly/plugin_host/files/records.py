@@ -1,4 +1,4 @@
-"""The records of the plugin API for files, versions and grants, of those of the core."""
+"""Converts the core's files, versions and grants to the plugin API's records."""
 
 import json
 from datetime import datetime

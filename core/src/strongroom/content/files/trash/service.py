@@ -252,7 +252,7 @@ class TrashService:
             return False
 
     def _user_filter(self, connection: Connection, caller: AnyCaller, tenant_id: str) -> str | None:
-        """Return the user whose entries the caller sees; ``None``: those of all users."""
+        """Return the user whose entries the caller sees; ``None``: all users' entries."""
         root = self._access.find(connection, caller, tenant_id, None)
         role = root.require_member()
         # Nodes in the trash are in no folder.

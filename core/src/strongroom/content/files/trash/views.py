@@ -42,7 +42,7 @@ blueprint = Blueprint(
 def list_trash(tenant_id: str, query: dict[str, int]) -> Json:
     """List the files and folders that the caller deleted, newest first.
 
-    An administrator of the tenant sees those of all users.
+    An administrator of the tenant sees all users' entries.
     """
     service = get_service(TrashService)
     page, included, settings = service.page(current_identity(), tenant_id, paging(query))

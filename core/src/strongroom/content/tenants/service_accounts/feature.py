@@ -4,6 +4,6 @@ from strongroom.web.feature import Feature
 
 
 class ServiceAccountsFeature(Feature):
-    """Service accounts of tenants. Their events are those of ``identity.service_accounts``."""
+    """Service accounts of tenants. ``identity.service_accounts`` declares their events."""
 
     blueprints = ("views:blueprint",)

@@ -101,7 +101,7 @@ def _is_of_server(request: flask.Request) -> bool:
 
 
 class Application(Flask):
-    """A Flask application whose responses are those of the API, for errors and plugins as well."""
+    """A Flask application with the API's responses, for errors and plugins as well."""
 
     json_provider_class = JsonProvider
     request_class = FormRequest
@@ -183,7 +183,7 @@ class Application(Flask):
                 return self.handle_exception(unhandled)
 
     def _replacement(self, before: Iterable[Hook]) -> Any:
-        """Call hooks until one returns a response, which replaces that of the operation."""
+        """Call hooks until one returns a response, which replaces the operation's."""
         for hook in before:
             if (result := hook()) is not None:
                 # Flask's hooks may return everything that a view may, such as a text or a tuple.

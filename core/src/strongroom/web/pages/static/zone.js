@@ -1,5 +1,5 @@
 // Remembers the time zone of the browser, by which the server shows and reads times on the next pages, and
-// shows those of a page in that zone that the server has rendered in another one.
+// shows a page's times in that zone that the server has rendered in another one.
 
 const COOKIE = "timezone"; // As in web/pages/page_zones.py.
 const YEAR = 365 * 24 * 60 * 60;

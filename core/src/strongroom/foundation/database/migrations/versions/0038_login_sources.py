@@ -8,7 +8,7 @@ down_revision = "0037"
 
 
 def upgrade() -> None:
-    # Without defaults: logins of before, and those of servers of the version before, have neither.
+    # Without defaults: earlier logins, and logins at servers of the previous version, have neither.
     op.add_column("authorizations", sa.Column("credential_hash", sa.String(length=64)))
     op.add_column("authorizations", sa.Column("upstream_session", sa.String(length=255)))
     for column in ("credential_hash", "upstream_session"):

@@ -8,5 +8,5 @@ down_revision = "0039"
 
 
 def upgrade() -> None:
-    # Without a default: imports of before, and those of servers of the version before, name no key.
+    # Without a default: earlier imports, and imports by servers of the previous version, name no key.
     op.add_column("user_imports", sa.Column("key_id", sa.String(length=36)))

@@ -57,7 +57,7 @@ def _mark(connection: sa.Connection, statement: str) -> None:
 
 
 def _last_block(connection: sa.Connection) -> int:
-    """Return the number of the last row that SQLite indexes; those of the unfinished block are read."""
+    """Return the number of the last row that SQLite indexes; rows of the unfinished block are read."""
     query = sa.text("SELECT seq FROM sqlite_sequence WHERE name = 'user_search'")
     last: int = connection.execute(query).scalar() or 0
     return last - last % _BLOCK

@@ -54,7 +54,7 @@ def _normalise_credentials(connection: sa.Connection) -> None:
         taken = "SELECT count(*) FROM credentials WHERE kind = 'email' AND value = :key"
         if connection.execute(sa.text(taken), {"key": key}).scalar():
             logger.warning(
-                "The e-mail address of the user %s is that of another user; set another one", user_id
+                "The e-mail address of the user %s belongs to another user; set another one", user_id
             )
             continue
         change = "UPDATE credentials SET value = :key WHERE id = :id"
