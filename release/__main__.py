@@ -19,7 +19,7 @@ from release.versions import (
     current_version,
     development_version,
     fragment_kinds,
-    require_admitted,
+    require_accepted,
     set_version,
 )
 
@@ -55,7 +55,7 @@ def release(root: Path, wanted: str | None, date: str | None) -> None:
     if not fragment_kinds(root):
         raise ReleaseRefused("changelog.d has no fragments, so there is nothing to release")
     version = choose_version(root, wanted)
-    require_admitted(root, version)
+    require_accepted(root, version)
     try:
         set_version(root, version)
         _write_changelog(root, version, date)

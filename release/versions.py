@@ -97,8 +97,8 @@ def _next_version(root: Path) -> Version:
     return following(max(released), fragment_kinds(root))
 
 
-def require_admitted(root: Path, version: Version) -> None:
-    """Require that the distributions of the tree admit each other's new version.
+def require_accepted(root: Path, version: Version) -> None:
+    """Require that the distributions of the tree accept each other's new version.
 
     Raises:
         ReleaseRefused: A distribution requires another of the tree, but not in this version.
@@ -108,7 +108,7 @@ def require_admitted(root: Path, version: Version) -> None:
     for project in projects:
         for requirement in _requirements(project):
             if requirement.name in names and version not in requirement.specifier:
-                raise ReleaseRefused(f"{project['name']} requires {requirement}; admit {version} there")
+                raise ReleaseRefused(f"{project['name']} requires {requirement}; accept {version} there")
 
 
 def _project(path: Path) -> dict[str, Any]:

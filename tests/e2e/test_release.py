@@ -18,7 +18,7 @@ from release.versions import (
     following,
     npm_version,
     released_versions,
-    require_admitted,
+    require_accepted,
 )
 
 from tests.support.source_tree import ROOT, copy_tree, run, succeed
@@ -81,10 +81,10 @@ def test_an_impossible_version_is_refused(tree: Path, version: str, message: str
     assert succeed(tree, "git", "status", "--porcelain") == ""
 
 
-def test_a_version_that_distributions_do_not_admit_is_refused(tree: Path) -> None:
+def test_a_version_that_distributions_do_not_accept_is_refused(tree: Path) -> None:
     result = release(tree, "1.0.0")
     assert result.returncode == 1
-    assert re.fullmatch(r"Error: \S+ requires strongroom\S+; admit 1\.0\.0 there\n", result.stderr)
+    assert re.fullmatch(r"Error: \S+ requires strongroom\S+; accept 1\.0\.0 there\n", result.stderr)
 
 
 def test_each_distribution_has_the_version(released: Path) -> None:
@@ -124,10 +124,10 @@ def test_a_tree_without_a_release_of_its_version_has_a_development_version() -> 
     assert version.is_devrelease or version in released_versions(ROOT)
 
 
-def test_the_distributions_admit_the_version_of_the_tree_and_of_the_next_one() -> None:
+def test_the_distributions_accept_the_version_of_the_tree_and_of_the_next_one() -> None:
     version = current_version(ROOT)
-    for admitted in (version, Version(version.base_version), development_version(version)):
-        require_admitted(ROOT, admitted)
+    for accepted in (version, Version(version.base_version), development_version(version)):
+        require_accepted(ROOT, accepted)
 
 
 def test_the_checksums_are_those_of_all_files(released: Path) -> None:

@@ -148,7 +148,7 @@ class TestUse:
             api.get("/users/me/credentials", by=robot),
             api.put("/users/me/username", {"username": "robot"}, by=robot),
         ):
-            assert error_code(answer) == "error.key-not-admitted"
+            assert error_code(answer) == "error.key-not-accepted"
 
     def test_a_missing_scope_is_named(self, api: Api, owner: Person, tenant: str) -> None:
         robot = key_of(api, owner, "files:read")

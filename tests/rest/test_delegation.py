@@ -147,7 +147,7 @@ def test_an_administrators_delegation_is_limited_as_well(lent: Lent) -> None:
             lent.host.files.stat(lent.tenant, lent.outside)
 
 
-def test_it_creates_only_admitted_types(lent: Lent) -> None:
+def test_it_creates_only_accepted_types(lent: Lent) -> None:
     pictures = replace(lent.limited("write"), content_types=("image/*",))
     with lent.host.acting_for(pictures):
         with refused("unsupported-media-type"):

@@ -595,8 +595,8 @@ def test_a_file_event_names_who_acted(stage: Stage, name: str, entrance: Entranc
 
 
 REFUSALS: Final = {
-    Entrance.KEY: {"error.key-not-admitted"},
-    Entrance.SERVICE: {"error.key-not-admitted", "error.insufficient-scope"},
+    Entrance.KEY: {"error.key-not-accepted"},
+    Entrance.SERVICE: {"error.key-not-accepted", "error.insufficient-scope"},
     Entrance.IMPERSONATION: {"error.impersonation-refused"},
 }
 

@@ -484,7 +484,7 @@ class TestNewPolicy:
             refused = api.post("/authorizations/refresh", {"refreshToken": key.json["key"]})
             assert refused.status_code == 401
             stepped = api.post("/authorizations/current/step-up", {}, by=robot)
-            assert error_code(stepped) == "error.key-not-admitted"
+            assert error_code(stepped) == "error.key-not-accepted"
 
 
 class TestGrace:

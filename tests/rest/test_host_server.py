@@ -86,7 +86,7 @@ def test_access_keys_are_refused(api: Api, host: HostAPI) -> None:
     body = {"name": "monitor", "scopes": ["users:read", "audit:read"]}
     key = api.post("/users/me/access-keys", body, by=admin).json["key"]
     with request(api, host, key):
-        assert refusal(host.server.info) == "error.key-not-admitted"
+        assert refusal(host.server.info) == "error.key-not-accepted"
 
 
 def test_impersonated_administrators_are_refused(api: Api, host: HostAPI) -> None:

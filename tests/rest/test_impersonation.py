@@ -87,7 +87,7 @@ def test_each_route_that_changes_something_refuses_it(api: Api, admin: Person, u
         if not isinstance(view, Operation) or view.access is Access.PUBLIC:
             continue
         (method,) = (rule.methods or set()) - {"HEAD", "OPTIONS"} or {"OPTIONS"}
-        if view.admits_impersonation:
+        if view.accepts_impersonation:
             assert view.sensitive is None, rule.rule
             allowed |= set() if method in SAFE_METHODS else {(method, rule.rule)}
             continue

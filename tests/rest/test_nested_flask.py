@@ -24,7 +24,7 @@ def application(host):
 
     @app.get("/me")
     def me():
-        host.authenticate(scope="files:read", admits=("basic",))
+        host.authenticate(scope="files:read", authenticators=("basic",))
         network = host.limits.client_network
         return {"id": host.users.me().id, "network": network, "path": flask.request.path}
 

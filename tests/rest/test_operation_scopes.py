@@ -1,4 +1,4 @@
-"""Each operation states whether it admits access keys, and by which scope."""
+"""Each operation states whether it accepts access keys, and by which scope."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -117,7 +117,7 @@ SCOPES = {
     "users:impersonate": {"impersonation.impersonate_user"},
     "audit:read": {"audit.list_audit_events"},
 }
-"""The operations that admit access keys. A new one is added here only after its limits were tested."""
+"""The operations that accept access keys. A new one is added here only after its limits were tested."""
 
 for endpoints in SCOPES.values():
     endpoints.difference_update(LEFT_OUT_ENDPOINTS)
@@ -137,7 +137,7 @@ def key_of(api: Api, user: Person, scopes: list[str], **limits: str) -> Person:
     return replace(user, token=api.post("/users/me/access-keys", body, by=user).json["key"])
 
 
-def test_the_operations_that_admit_keys_are_those_of_the_table(api: Api) -> None:
+def test_the_operations_that_accept_keys_are_those_of_the_table(api: Api) -> None:
     found: dict[str, set[str]] = {}
     for endpoint, _, _, view in operations(api):
         if view.scope is not None:
@@ -194,7 +194,7 @@ def test_every_other_operation_refuses_a_key_of_an_administrator_with_all_scopes
     for endpoint, method, path, view in operations(api):
         if view.scope is None and view.access is not Access.PUBLIC:
             answer = api.request(method, path, by=robot)
-            assert error_code(answer) == "error.key-not-admitted", endpoint
+            assert error_code(answer) == "error.key-not-accepted", endpoint
 
 
 @pytest.mark.parametrize("scope", SCOPES)

@@ -370,7 +370,7 @@ class TestGovernance:
         elif rule == "retention":
             archive.retain(keepVersions=1, minimumDays=10)
         assert (store(b"12345") < 300) == (rule == "none")
-        # A quota below the usage admits content that does not increase it: 3 bytes displace 3.
+        # A quota below the usage accepts content that does not increase it: 3 bytes displace 3.
         api.patch(scene.path, {"quotaBytes": 1}, by=api.person(admin=True))
         assert (store(b"123") < 300) == (rule == "none")
 

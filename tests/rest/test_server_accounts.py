@@ -120,7 +120,7 @@ def test_a_key_administers_users_within_its_scope_only(
         assert api.get(path, by=robot).status_code == 200
         assert api.get("/users", by=robot).status_code == 200
         assert error_code(api.get("/audit-events", by=robot)) == "error.insufficient-scope"
-        assert error_code(api.get(f"{path}/access-keys", by=robot)) == "error.key-not-admitted"
+        assert error_code(api.get(f"{path}/access-keys", by=robot)) == "error.key-not-accepted"
     for method, changed in (("PATCH", path), ("POST", f"{path}/suspension"), ("DELETE", path)):
         body = {"name": "New"} if method == "PATCH" else None
         refused = api.request(method, changed, json=body, by=reader)

@@ -103,7 +103,7 @@ def test_a_key_cannot_manage_accounts(api: Api, admin: Person, tenant: str, acco
     body: Json = {"name": "key", "scopes": ["files:share"], "currentPassword": PASSWORD}
     key = api.post("/users/me/access-keys", body, by=admin).json["key"]
     answer = api.post(f"{path}/access-keys", body, by=replace(admin, token=key))
-    assert error_code(answer) == "error.key-not-admitted"
+    assert error_code(answer) == "error.key-not-accepted"
 
 
 def test_the_type_of_users_is_not_changed_to_or_from_it(api: Api, admin: Person, account: Json) -> None:

@@ -209,7 +209,7 @@ def test_no_access_key_reaches_the_tenant(site: Site) -> None:
         if endpoint not in ELSEWHERE:
             answer = site.call(endpoint, method, path, robot)
             assert (answer.status_code, endpoint) == (403, endpoint), answer.text
-            assert error_code(answer) == "error.key-not-admitted", endpoint
+            assert error_code(answer) == "error.key-not-accepted", endpoint
 
 
 def test_a_proof_must_be_young_enough(site: Site) -> None:

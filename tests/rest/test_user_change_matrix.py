@@ -63,7 +63,7 @@ class Row:
 
     Args:
         status: that of a request for a user who exists, if the caller may send it. A request that fails
-            only after the caller was admitted has the status of that failure.
+            only after the caller was accepted has the status of that failure.
         body: with ``%n`` in place of a number that is new in each request.
         own: whether users may send it for themselves.
         administrators: whether administrators may send it for others.
@@ -204,7 +204,7 @@ def test_each_route_that_changes_users_has_a_row(api: Api) -> None:
     [PEOPLE, (USER_KEY, TENANT_KEY), SERVER_KEYS, ADMINISTRATOR_KEYS],
     ids=["people", "keys of others", "service accounts", "keys of administrators"],
 )
-def test_each_change_of_users_is_refused_and_admitted_by_the_rules(
+def test_each_change_of_users_is_refused_and_accepted_by_the_rules(
     api: Api, kinds: tuple[Kind, ...]
 ) -> None:
     cast, views, numbers, wrong = Cast(api), dict(operations(api)), count(), []

@@ -756,7 +756,7 @@ REQUESTS: dict[str, tuple[str, str, dict[str, Any] | None]] = {
 def test_an_administrator_who_is_suspended_meanwhile_changes_nothing(
     api: Api, root: Person, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    """The request was admitted, and waits for a lock or a hash."""
+    """The request was accepted, and waits for a lock or a hash."""
     mallory, bob = api.person(admin=True), api.person(email="bob@example.com")
     require = Reauthentication.require_factor
 

@@ -42,7 +42,7 @@ def read_routes(api: Api) -> Iterator[tuple[str, Operation]]:
             yield rule.rule, view
 
 
-def test_each_read_of_users_is_refused_and_admitted_by_the_rule(api: Api) -> None:
+def test_each_read_of_users_is_refused_and_accepted_by_the_rule(api: Api) -> None:
     cast, wrong, count = Cast(api), [], 0
     for rule, view in read_routes(api):
         for kind in KINDS:

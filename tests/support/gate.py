@@ -33,7 +33,7 @@ class Gate:
         """Refuse new connections, and reset the open ones."""
         if self._listener is not None:
             _cut(self._listener)
-            # The thread that was just admitted counts, too.
+            # The thread that was just accepted counts, too.
             if self._accepting.is_alive():
                 self._accepting.join()
             self._listener = None

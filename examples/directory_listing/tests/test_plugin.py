@@ -182,7 +182,7 @@ def test_a_page_after_the_last_one_is_empty(scene: Scene, key: str) -> None:
     assert (page.status, "Nothing here." in page.text) == (200, True)
 
 
-def test_a_tenant_that_demands_a_recent_proof_admits_no_key(scene: Scene) -> None:
+def test_a_tenant_that_demands_a_recent_proof_accepts_no_key(scene: Scene) -> None:
     server, admin = scene.server, scene.admin
     tenant = server.tenant(admin)
     server.upload(tenant, admin, "a.txt", b"secret")
@@ -192,4 +192,4 @@ def test_a_tenant_that_demands_a_recent_proof_admits_no_key(scene: Scene) -> Non
     server.succeed("PATCH", f"/api/v1/tenants/{tenant}", by=admin, json_body=body)
     for path in ("/", "/a.txt"):
         reply = scene.browse(key, f"/{tenant}{path}")
-        assert (reply.status, reply.error) == (403, "error.key-not-admitted")
+        assert (reply.status, reply.error) == (403, "error.key-not-accepted")

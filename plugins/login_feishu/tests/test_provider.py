@@ -109,7 +109,7 @@ class TestIdentity:
             provider.identify(answer(code_of(vendor, "eve")))
         assert f"the tenant {OTHER_TENANT} is not among allowed_tenants" in caplog.text
 
-    def test_without_the_limit_to_members_any_company_is_admitted(
+    def test_without_the_limit_to_members_any_company_is_accepted(
         self, vendor: Platform, make_provider: Make, app: FeishuApp
     ) -> None:
         provider = make_provider(replace(app, members_only=False, allowed_tenants=()))

@@ -74,6 +74,6 @@ def preset_harness(preset: str, folder: Path) -> Iterator[PresetHarness]:
         folder: a folder for the private key of the client.
     """
     provider: Any = sample_provider(preset)
-    provider.admits_redirect = _is_callback
+    provider.accepts_redirect = _is_callback
     with Simulator(provider) as simulator:
         yield PresetHarness(preset, simulator, folder)

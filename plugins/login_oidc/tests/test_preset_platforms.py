@@ -50,7 +50,7 @@ class TestGoogle:
         assert bool(own.log_in("some", trust_email=True).further) is is_trusted
 
     @pytest.mark.parametrize(
-        ("email", "claims", "is_admitted"),
+        ("email", "claims", "is_accepted"),
         [
             ("lin@example.org", {"hd": "example.org"}, True),
             # The parameter of the request shows accounts only; the token's counts.
@@ -61,14 +61,14 @@ class TestGoogle:
         ],
     )
     def test_an_allowed_domain_is_that_of_the_token(
-        self, email: str, claims: dict[str, Any], is_admitted: bool, site_of: SiteOf
+        self, email: str, claims: dict[str, Any], is_accepted: bool, site_of: SiteOf
     ) -> None:
         own = site_of("google")
         own.add(Person("some", "3001", "Some", email, claims=claims))
         method = own.method(allowed_domains=("example.org",))
         assert "hd=example.org" in own.url(method)
         redirect = agree(own.url(method), "some")
-        if is_admitted:
+        if is_accepted:
             assert own.finish(method, redirect).credential == oidc("google:3001")
             return
         with pytest.raises(LoginRejected) as rejected:
@@ -78,7 +78,7 @@ class TestGoogle:
 
 class TestMicrosoft:
     @pytest.mark.parametrize(
-        ("person", "tenants", "is_admitted"),
+        ("person", "tenants", "is_accepted"),
         [
             ("lin", (), True),
             ("lin", (STAFF_TENANT,), True),
@@ -88,10 +88,10 @@ class TestMicrosoft:
         ],
     )
     def test_only_allowed_tenants_log_in(
-        self, person: str, tenants: tuple[str, ...], is_admitted: bool, site_of: SiteOf
+        self, person: str, tenants: tuple[str, ...], is_accepted: bool, site_of: SiteOf
     ) -> None:
         own = site_of("microsoft")
-        if is_admitted:
+        if is_accepted:
             assert own.log_in(person, tenants=tenants).credential.kind == "oidc"
             return
         with pytest.raises(LoginRejected) as rejected:
@@ -142,7 +142,7 @@ class TestMicrosoft:
         own.platform.add_client(replace(client, id="second-client"))
         assert own.log_in("lin", client_id="second-client").credential == first
 
-    def test_one_tenant_admits_its_people_only(self, site_of: SiteOf) -> None:
+    def test_one_tenant_accepts_its_people_only(self, site_of: SiteOf) -> None:
         # The authority of the token request is another one than that of the configuration.
         own = site_of("microsoft")
         own.platform.failures.plan_answer(

@@ -1,4 +1,4 @@
-"""The factor: its stored data, its summary, its proofs, and the users that it admits."""
+"""The factor: its stored data, its summary, its proofs, and the users that it accepts."""
 
 import subprocess
 import sys

@@ -217,7 +217,7 @@ def test_trouble_with_account_or_configuration_calls_the_operator(
 
 
 @pytest.mark.parametrize(("code", "status"), [("isp.SYSTEM_ERROR", 200), ("ServiceUnavailable", 503)])
-def test_a_passing_fault_that_the_gateway_admits_may_be_retried(
+def test_a_passing_fault_that_the_gateway_reports_may_be_retried(
     aliyun: AliyunSms, gateway: Gateway, message: Message, code: str, status: int
 ) -> None:
     gateway.refusal = ApiError(code, "", status=status)

@@ -74,7 +74,7 @@ ROWS: Final = (
         "keys-closed",
         "An operation without a scope refuses access keys.",
         "web/http/access.py::authenticate",
-        "if scope is None: raise KeyNotAdmitted",
+        "if scope is None: raise KeyNotAccepted",
         'scope = scope or Scope("files:read")',
         "rest/test_operation_scopes.py"
         "::test_every_other_operation_refuses_a_key_of_an_administrator_with_all_scopes",
@@ -190,7 +190,7 @@ ROWS: Final = (
         "impersonation-reads",
         "An impersonation changes nothing.",
         "foundation/caller.py::Caller.confirm",
-        "if actor_id is not None and not self.admits_impersonation:",
+        "if actor_id is not None and not self.accepts_impersonation:",
         "if False:",
         "rest/test_impersonation.py::test_each_route_that_changes_something_refuses_it",
     ),

@@ -289,8 +289,8 @@ ROWS: Final = (
         "pages-impersonation",
         "A page changes nothing for an impersonation.",
         "assembly/plugin_host/host_browser.py::HostBrowser._session",
-        "admits_impersonation and method() in SAFE_METHODS",
-        "admits_impersonation",
+        "accepts_impersonation and method() in SAFE_METHODS",
+        "accepts_impersonation",
         "console/rest/test_impersonation.py::test_nothing_can_be_changed",
     ),
     core(

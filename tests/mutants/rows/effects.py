@@ -53,7 +53,7 @@ ROWS: Final = (
         "walk-refused",
         "A caller without the right is refused: an impersonation changes nothing.",
         "foundation/caller.py::Caller.confirm",
-        "if actor_id is not None and not self.admits_impersonation:",
+        "if actor_id is not None and not self.accepts_impersonation:",
         "if False:",
         f"{_WALK}::test_other_callers_are_refused",
     ),

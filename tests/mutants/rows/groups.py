@@ -147,7 +147,7 @@ ROWS: Final = (
     ),
     core(
         "invitations-secret-of-contact",
-        "Registration by invitation only admits the contact that was invited.",
+        "Registration by invitation only accepts the contact that was invited.",
         "content/tenants/invitations/received.py::ReceivedInvitations.is_invited",
         "is not None and invitation.contact == credential",
         "is not None",

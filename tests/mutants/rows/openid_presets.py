@@ -42,11 +42,11 @@ ROWS: Final = (
     ),
     openid(
         "microsoft-authority",
-        "One tenant admits its own people only, whatever authority has issued the token.",
+        "One tenant accepts its own people only, whatever authority has issued the token.",
         "presets/microsoft.py::MicrosoftProvider.check_person",
         "if not is_of_authority or (allowed and tenant not in allowed):",
         "if allowed and tenant not in allowed:",
-        f"{_MICROSOFT}::test_one_tenant_admits_its_people_only",
+        f"{_MICROSOFT}::test_one_tenant_accepts_its_people_only",
     ),
     openid(
         "microsoft-person",

@@ -544,19 +544,19 @@ ROWS: Final = (
     ),
     core(
         "passkey-named-user",
-        "A name admits only the passkeys of its user.",
+        "A name accepts only the passkeys of its user.",
         "identity/sessions/factor_verification.py::SecondFactors._named",
         'if row and challenge.context["user_id"] in (None, row.user_id):',
         "if row:",
-        "login_passkey/rest/test_passkeys.py::test_a_name_admits_only_the_passkeys_of_its_user",
+        "login_passkey/rest/test_passkeys.py::test_a_name_accepts_only_the_passkeys_of_its_user",
     ),
     core(
         "passkey-unknown-name",
-        "An unknown name admits no passkey.",
+        "An unknown name accepts no passkey.",
         "identity/sessions/login_challenges.py::LoginChallenges.issue",
         'user_id = next(iter(holders.values()), "")',
         "user_id = next(iter(holders.values()), None)",
-        "login_passkey/rest/test_passkeys.py::test_a_name_admits_only_the_passkeys_of_its_user",
+        "login_passkey/rest/test_passkeys.py::test_a_name_accepts_only_the_passkeys_of_its_user",
     ),
     core(
         "passkey-suspended",

@@ -314,7 +314,7 @@ class TestMicrosoft:
         assert own.token(code).json()["error_codes"] == [54005]
 
     @pytest.mark.parametrize(
-        ("tenant", "admitted"),
+        ("tenant", "accepted"),
         [
             ("common", ["lin", "ada", "eve"]),
             ("organizations", ["lin", "eve"]),
@@ -322,10 +322,10 @@ class TestMicrosoft:
             ("aaaabbbb-0000-cccc-1111-dddd2222eeee", ["lin"]),
         ],
     )
-    def test_an_authority_admits_its_accounts(self, tenant: str, admitted: list[str]) -> None:
+    def test_an_authority_accepts_its_accounts(self, tenant: str, accepted: list[str]) -> None:
         people = sample_provider("microsoft").people
         authority = Microsoft(AdjustableClock(), tenant=tenant)
-        assert [name for name, person in people.items() if authority.admits(person)] == admitted
+        assert [name for name, person in people.items() if authority.accepts(person)] == accepted
 
 
 class TestGitHub:
@@ -354,7 +354,7 @@ class TestGitHub:
         rest = f"{own.url}/api/v3/user/emails"
         assert own.get(rest, Authorization=f"Bearer {token}").status_code == 404
 
-    def test_a_path_below_the_registered_one_is_admitted(self, own: Site) -> None:
+    def test_a_path_below_the_registered_one_is_accepted(self, own: Site) -> None:
         assert own.code(redirect_uri=f"{CALLBACK}/below")
         for other in (
             "https://strongroom.example/callback2",

@@ -195,8 +195,8 @@ class InvitationRequired(ForbiddenError, code="error.invitation-required"):
     """403 `error.invitation-required`: Registration requires an invitation from an administrator."""
 
 
-class KeyNotAdmitted(ForbiddenError, code="error.key-not-admitted"):
-    """403 `error.key-not-admitted`: This operation does not accept access keys; log in."""
+class KeyNotAccepted(ForbiddenError, code="error.key-not-accepted"):
+    """403 `error.key-not-accepted`: This operation does not accept access keys; log in."""
 
 
 class Quarantined(ForbiddenError, code="error.quarantined"):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from strongroom.foundation.caller import DelegatedLimits, Identity
-from strongroom.foundation.errors import Forbidden, KeyNotAdmitted, StepUpRequired, StrongroomError
+from strongroom.foundation.errors import Forbidden, KeyNotAccepted, StepUpRequired, StrongroomError
 from strongroom.plugin_api.login import (
     MULTI_FACTOR,
     PHISHING_RESISTANT,
@@ -49,7 +49,7 @@ class Demand(NamedTuple):
         if identity is not None and isinstance(identity.key, DelegatedLimits):
             return Forbidden("The tenant demands a login of its members.")
         if identity is not None and identity.key is not None:
-            return KeyNotAdmitted()
+            return KeyNotAccepted()
         return StepUpRequired(self.acr, self.max_age)
 
 

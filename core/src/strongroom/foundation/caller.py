@@ -8,7 +8,7 @@ from strongroom.foundation.errors import (
     Forbidden,
     ImpersonationRefused,
     InsufficientScope,
-    KeyNotAdmitted,
+    KeyNotAccepted,
     OwnAccount,
 )
 from strongroom.foundation.operations import OperationRule
@@ -200,13 +200,13 @@ class Identity:
         """Require that the access key, if there is one, has the scope of an operation.
 
         Raises:
-            KeyNotAdmitted: the operation does not accept access keys.
+            KeyNotAccepted: the operation does not accept access keys.
             InsufficientScope: the key lacks the scope.
         """
         if self.key is None:
             return
         if rule.scope is None:
-            raise KeyNotAdmitted
+            raise KeyNotAccepted
         if rule.scope not in self.key.scopes:
             raise InsufficientScope(rule.scope)
 
@@ -256,14 +256,14 @@ class Caller:
         authorization_id: the login that issued the token, or the access key.
         address: the client's address, for audit records, if there is one.
         key: the presented access key, not yet verified; ``None`` for a token.
-        admits_impersonation: whether the operation admits impersonated users.
+        accepts_impersonation: whether the operation accepts impersonated users.
     """
 
     user_id: str
     authorization_id: str
     address: str | None = None
     key: KeyProof | None = None
-    admits_impersonation: bool = False
+    accepts_impersonation: bool = False
     identity: Identity | None = field(default=None, init=False)
     """The verified identity; ``None`` until a query has verified the login."""
     last_seen_at: int | None = field(default=None, init=False)
@@ -285,9 +285,9 @@ class Caller:
         """Record that the login is not revoked, and return the verified identity.
 
         Raises:
-            ImpersonationRefused: the user is impersonated, and the operation does not admit it.
+            ImpersonationRefused: the user is impersonated, and the operation does not accept it.
         """
-        if actor_id is not None and not self.admits_impersonation:
+        if actor_id is not None and not self.accepts_impersonation:
             raise ImpersonationRefused
         self.last_seen_at = last_seen_at
         login = (self.authorization_id, self.address, None, acr, auth_time)

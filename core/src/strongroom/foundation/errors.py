@@ -254,8 +254,8 @@ class InsufficientScope(StrongroomError):
         self.scope = scope
 
 
-class KeyNotAdmitted(StrongroomError):
-    status, code = 403, "error.key-not-admitted"
+class KeyNotAccepted(StrongroomError):
+    status, code = 403, "error.key-not-accepted"
     message = "This operation does not accept access keys; log in."
 
 

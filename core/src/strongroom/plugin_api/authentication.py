@@ -1,7 +1,7 @@
 """Authenticators: how requests present an access key, in addition to ``Authorization: Bearer``.
 
 An authenticator only finds the access key in a request. The core checks the key, its owner, its scopes
-and its limits, and counts wrong keys, in the same way for each authenticator. A route admits an
+and its limits, and counts wrong keys, in the same way for each authenticator. A route accepts an
 authenticator by its name, because browsers send some credentials, such as Basic, without a challenge::
 
     @hookimpl
@@ -24,7 +24,7 @@ ACCESS_KEY_PREFIX: Final = "srk_"
 
 
 class Scope(StrEnum):
-    """What an access key may be used for. Each operation that admits access keys names one scope.
+    """What an access key may be used for. Each operation that accepts access keys names one scope.
 
     ``files:share`` includes ``files:write``, which includes ``files:read``; ``users:write`` includes
     ``users:read``, and ``tenants:write`` includes ``tenants:read``.
@@ -133,7 +133,7 @@ class Authenticator(ABC):
     """Finds the access key in a request."""
 
     name: ClassVar[str]
-    """The name by which routes admit it: lowercase letters, digits and underscores."""
+    """The name by which routes accept it: lowercase letters, digits and underscores."""
 
     challenge: ClassVar[str]
     """The value of WWW-Authenticate in a 401 (RFC 9110, section 11.6.1)."""

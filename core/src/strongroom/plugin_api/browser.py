@@ -83,13 +83,13 @@ class BrowserAPI(ABC):
         """
 
     @abstractmethod
-    def require_session(self, *, admits_impersonation: bool = False) -> BrowserSession:
+    def require_session(self, *, accepts_impersonation: bool = False) -> BrowserSession:
         """Return the session of the browser, or lead the browser to the login and back.
 
         Args:
-            admits_impersonation: whether the page also opens for an administrator who impersonates the
+            accepts_impersonation: whether the page also opens for an administrator who impersonates the
                 user, and says so; see :meth:`begin_impersonation`. Only requests with the
-                methods GET and HEAD are admitted.
+                methods GET and HEAD are accepted.
 
         Raises:
             HTTPException: the redirect to the login page; its ``get_response()`` is the response.
@@ -243,7 +243,7 @@ class BrowserAPI(ABC):
 
         The session of the administrator continues when the impersonation ends: by
         :meth:`end_impersonation`, or by its time. Until then, only pages that call
-        :meth:`BrowserAPI.require_session` with ``admits_impersonation`` open; each of them must
+        :meth:`BrowserAPI.require_session` with ``accepts_impersonation`` open; each of them must
         name the user that it shows. :attr:`csrf` changes.
 
         Raises:
@@ -262,7 +262,7 @@ class BrowserAPI(ABC):
         """Return the page of the platform that the session was logged in by, which ends that login too.
 
         ``None`` without a session, or if its login method has no such page. Ask for it before
-        :meth:`end_session`; a page whose form logs out must admit its origin in ``form-action``.
+        :meth:`end_session`; a page whose form logs out must allow its origin in ``form-action``.
 
         Args:
             return_path: the page of this server that the browser comes back to, below

@@ -255,7 +255,7 @@ class PasswordlessFactor(SecondFactor[OptionsT]):
     def begin_login(self) -> Ceremony | None:
         """Begin a login without a first proof, of a user who is not known yet.
 
-        Returns ``None`` if the configuration admits the factor only after another proof.
+        Returns ``None`` if the configuration accepts the factor only after another proof.
         """
 
     @abstractmethod

@@ -203,7 +203,7 @@ class HostAPI(ABC):
 
     @abstractmethod
     def authenticate(
-        self, *, scope: str | None = None, admits: Sequence[str] = (), token: str | None = None
+        self, *, scope: str | None = None, authenticators: Sequence[str] = (), token: str | None = None
     ) -> str:
         """Authenticate the request of a mounted WSGI application, and return the user's id.
 
@@ -214,13 +214,13 @@ class HostAPI(ABC):
         Args:
             scope: the scope that an access key needs at least, see
                 :class:`~strongroom.plugin_api.authentication.Scope`; without one, only access tokens
-                are admitted. Each method of :attr:`files` and the others requires its own scope, too.
-            admits: the names of the authenticators that are admitted, such as ``basic``.
+                are accepted. Each method of :attr:`files` and the others requires its own scope, too.
+            authenticators: the names of the authenticators that are accepted, such as ``basic``.
             token: an access token or access key that the plugin has from elsewhere, such as a cookie
                 of its own; ``None``: the one in the headers of the request.
 
         Raises:
-            ApiError: with status 401, whose response names the admitted challenges, or 403.
+            ApiError: with status 401, whose response names the accepted challenges, or 403.
         """
 
     @property

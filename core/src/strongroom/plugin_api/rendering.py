@@ -34,7 +34,7 @@ class PagesAPI(ABC):
         a text of the page's language, with ``{name}`` replaced. ``{% extends "strongroom/page.html"
         %}`` gives a page the design of the server's own, with the brand and a switch of languages; its
         blocks are ``title``, ``style``, ``main`` and ``script``. ``strongroom/parts.html`` has macros
-        for fields, alerts and captchas. The Content-Security-Policy admits only scripts and styles with
+        for fields, alerts and captchas. The Content-Security-Policy allows only scripts and styles with
         ``nonce="{{ nonce }}"``, and styles, pictures and fonts of the server.
 
         Args:

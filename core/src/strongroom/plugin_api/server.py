@@ -240,7 +240,7 @@ class ServerAPI(ABC):
     """The state of the server, as the caller, who must administer it.
 
     Each method raises ``ApiError``: ``error.token-required`` without a caller, ``error.forbidden`` for
-    other users, ``error.impersonation-refused``, and ``error.key-not-admitted`` for access keys.
+    other users, ``error.impersonation-refused``, and ``error.key-not-accepted`` for access keys.
     """
 
     @abstractmethod

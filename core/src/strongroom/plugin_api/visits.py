@@ -91,7 +91,7 @@ class Visit:
         request: ``None``: the current request of Flask.
     """
 
-    admits_impersonation: ClassVar[bool] = False
+    accepts_impersonation: ClassVar[bool] = False
     """Whether pages open for an administrator who impersonates the user; each of them must say so."""
 
     most_read: ClassVar[int] = 2000
@@ -113,7 +113,7 @@ class Visit:
         Raises:
             HTTPException: the redirect to the login page.
         """
-        return self.host.browser.require_session(admits_impersonation=self.admits_impersonation)
+        return self.host.browser.require_session(accepts_impersonation=self.accepts_impersonation)
 
     @property
     def token(self) -> str | None:

@@ -207,7 +207,7 @@ class State:
 
     Args:
         value: the parameter of the redirect: at most 128 letters and digits, because some platforms
-            admit nothing else. It begins with :func:`prefix_of_state`.
+            allow nothing else. It begins with :func:`prefix_of_state`.
         expires_at: milliseconds since the Unix epoch.
     """
 
@@ -429,7 +429,7 @@ class Blueprint:
                 parts of it, such as names (BREACH). A member whose name ends in words such as "token" or
                 "url" stops the start.
             scope: a :class:`~strongroom.plugin_api.authentication.Scope`, with which access keys are
-                admitted; without one, none is. Keys that are limited to a tenant are admitted only if
+                accepted; without one, none is. Keys that are limited to a tenant are accepted only if
                 the path has the parameter ``<tenant_id>``.
             authenticators: the names of the authenticators, such as ``basic``, that are accepted in
                 addition to bearer tokens.

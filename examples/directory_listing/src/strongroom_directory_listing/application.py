@@ -35,7 +35,7 @@ class DirectoryListing:
         if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
             raise ApiError(READ_ONLY)
         # Afterwards, host.files acts as the owner of the key, within the key's limits.
-        self._host.authenticate(scope=Scope.FILES_READ, admits=("basic",))
+        self._host.authenticate(scope=Scope.FILES_READ, authenticators=("basic",))
         root = environ["SCRIPT_NAME"]
         tenant_id, *path = _names(environ["PATH_INFO"]) or [""]
         if not tenant_id:

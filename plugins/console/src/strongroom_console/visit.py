@@ -32,7 +32,7 @@ _POLICY: Final = {"img-src": "'self' data: blob:", "media-src": "'self'"}
 class ConsoleVisit(Visit):
     """A request of a user who is logged in, or of an administrator who impersonates the user."""
 
-    admits_impersonation = True
+    accepts_impersonation = True
 
     def __init__(self, host: HostAPI, prefix: str = PREFIX) -> None:
         super().__init__(host, prefix)

@@ -90,6 +90,6 @@ def remove_totp(user_id: str) -> Json:
 
 
 def _caller() -> str:
-    # The routes admit only users, so there is one.
+    # The routes accept only users, so there is one.
     caller = current_host().caller
     return caller.user_id if caller else ""

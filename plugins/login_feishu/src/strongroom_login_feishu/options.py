@@ -25,7 +25,7 @@ class FeishuApp(AppOptions):
         (), help="The tenant keys of the companies whose members can log in."
     )
     members_only: bool = option(
-        True, help="Whether only members of `allowed_tenants` can log in; false admits any company."
+        True, help="Whether only members of `allowed_tenants` can log in; false accepts any company."
     )
     region: str = option(
         MAINLAND, choices=(MAINLAND, GLOBAL), help="`cn` for Feishu, `global` for Lark."

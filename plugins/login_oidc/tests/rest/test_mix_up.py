@@ -114,13 +114,13 @@ def watch(platform: Any) -> list[str]:
     platform.exchange = exchange_watched
     registered: set[str] = set()
 
-    def admits_redirect(_client: Any, redirect_uri: str) -> bool:
+    def accepts_redirect(_client: Any, redirect_uri: str) -> bool:
         # The first one is that of the honest login: it is compared exactly from then on.
         if not registered:
             registered.add(redirect_uri)
         return redirect_uri in registered
 
-    platform.admits_redirect = admits_redirect
+    platform.accepts_redirect = accepts_redirect
     return received
 
 

@@ -275,7 +275,7 @@ class LoginVisit(Visit):
 
 
 def _source(target: SplitResult) -> str:
-    """Return the expression that admits a URL; a host of CSP is no address of IPv6 (CSP 3, 6.7.2.8)."""
+    """Return the expression that allows a URL; a host of CSP is no address of IPv6 (CSP 3, 6.7.2.8)."""
     return f"{target.scheme}:" if "[" in target.netloc else f"{target.scheme}://{target.netloc}"
 
 

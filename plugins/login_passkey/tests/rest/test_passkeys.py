@@ -58,7 +58,7 @@ def test_each_common_algorithm_works(api: Api, algorithm: Algorithm) -> None:
     assert log_in(api, device).status_code == 200
 
 
-def test_a_name_admits_only_the_passkeys_of_its_user(api: Api) -> None:
+def test_a_name_accepts_only_the_passkeys_of_its_user(api: Api) -> None:
     alice, bob = api.person(), api.person()
     device, other = enrol(api, alice), enrol(api, bob)
     assert log_in(api, device, username=alice.email).status_code == 200

@@ -355,13 +355,13 @@ class TestWithoutRegistration:
     def register(self) -> bool:
         return False
 
-    def test_new_users_are_neither_admitted_nor_created(self, api: Api, logins: Logins) -> None:
+    def test_new_users_are_neither_accepted_nor_created(self, api: Api, logins: Logins) -> None:
         response = logins.scan("lin")
         assert (response.status_code, error_code(response)) == (401, "error.invalid-credentials")
         listed = api.get("/users", by=api.person(admin=True)).json
         assert listed["meta"]["totalCount"] == 1
 
-    def test_users_who_have_bound_it_are_admitted(self, api: Api, logins: Logins) -> None:
+    def test_users_who_have_bound_it_are_accepted(self, api: Api, logins: Logins) -> None:
         person = api.person()
         assert logins.bind(person, "lin", "site").status_code == 201
         assert logins.scan("lin").json["user"]["id"] == person.id

@@ -332,7 +332,7 @@ def test_other_lasting_things_are_out_of_reach_of_a_key(site: Site) -> None:
         sent = {name: str(value).format(**names) for name, value in body.items()}
         reply = site.api.request(method, path.format(**names), by=robot, json=sent)
         assert reply.status_code == 403, path
-        assert error_code(reply) in ("error.key-not-admitted", "error.insufficient-scope"), path
+        assert error_code(reply) in ("error.key-not-accepted", "error.insufficient-scope"), path
 
 
 def test_a_share_of_a_restored_file_stays_closed_until_its_maker_opens_it(site: Site) -> None:

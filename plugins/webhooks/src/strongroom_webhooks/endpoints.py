@@ -225,7 +225,7 @@ class Endpoints:
         }
 
     def _require(self, tenant_id: str | None, kind: ErrorKind) -> None:
-        """Admit administrators of the tenant, and of the server."""
+        """Accept administrators of the tenant, and of the server."""
         if tenant_id and self._host.tenants.role(tenant_id) == _TENANT_ADMIN:
             return
         if self._host.users.me().type != _ADMIN:

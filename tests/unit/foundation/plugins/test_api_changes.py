@@ -55,6 +55,8 @@ class Modes:
         self._host = host
 
     def seal(self, text):
+        self._host.authenticate(scope="files:read", admits=("basic",))
+        self._host.require_browser_session(admits_impersonation=True)
         self._host.tenants.create_group("t", "Sales")
         return self._host.seal(text) + host_of(self).name
 """
@@ -66,8 +68,11 @@ LINES: Final = [
     "15: operation(..., admits=...) is now operation(..., authenticators=...)",
     "17: host.browser.require_csrf(value) is now host.browser.require_csrf()",
     "19: host.log_in is now host.logins.log_in",
-    '29: host.tenants.create_group is now host.rest("POST", "/api/v1/tenants/{tenantId}/groups")',
-    "30: host.seal is now host.secrets.seal",
+    "29: host.authenticate(..., admits=...) is now host.authenticate(..., authenticators=...)",
+    "30: host.require_browser_session is now host.browser.require_session",
+    "30: host.require_browser_session(admits_impersonation=...) is now host.browser.require_session(",
+    '31: host.tenants.create_group is now host.rest("POST", "/api/v1/tenants/{tenantId}/groups")',
+    "32: host.seal is now host.secrets.seal",
 ]
 
 

@@ -215,7 +215,7 @@ def update_tenant(
     """Rename a tenant, set its quota, or set what it demands of logins.
 
     Only server administrators may set the quota. With `assurance`, every route of the tenant refuses
-    weaker or older logins with `error.step-up-required`, and access keys with `error.key-not-admitted`.
+    weaker or older logins with `error.step-up-required`, and access keys with `error.key-not-accepted`.
     """
     return Operation(
         "PATCH",

@@ -210,11 +210,13 @@ class PluginHost(HostAPI):
         yield from services.get(Scanners).scanners
 
     def authenticate(
-        self, *, scope: str | None = None, admits: Sequence[str] = (), token: str | None = None
+        self, *, scope: str | None = None, authenticators: Sequence[str] = (), token: str | None = None
     ) -> str:
         needed = None if scope is None else Scope(scope)
         # The services limit the caller to the tenant of an access key.
-        authenticate(Access.USER, scope=needed, admits=admits, tenant_id=ANY_TENANT, token=token)
+        authenticate(
+            Access.USER, scope=needed, authenticators=authenticators, tenant_id=ANY_TENANT, token=token
+        )
         return current_identity().user_id
 
     def rest(

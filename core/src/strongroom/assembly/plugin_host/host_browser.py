@@ -102,10 +102,10 @@ class HostBrowser(BrowserAPI):
         get_service(BrowserSessions).end(self._visit, origin())
 
     def session(self) -> BrowserSession | None:
-        return self._session(admits_impersonation=False)
+        return self._session(accepts_impersonation=False)
 
-    def require_session(self, *, admits_impersonation: bool = False) -> BrowserSession:
-        session = self._session(admits_impersonation=admits_impersonation)
+    def require_session(self, *, accepts_impersonation: bool = False) -> BrowserSession:
+        session = self._session(accepts_impersonation=accepts_impersonation)
         pages = self._offered_pages()
         if session is None:
             go_to_login(pages.login_path if pages else None)
@@ -165,12 +165,12 @@ class HostBrowser(BrowserAPI):
             return RestResponse(refusal.status_code, refusal.get_json())
         return RestResponse(200, serializer(IssuedTokensSchema)(issued))
 
-    def _session(self, *, admits_impersonation: bool) -> BrowserSession | None:
-        visit, is_admitted = self._visit, admits_impersonation and method() in SAFE_METHODS
+    def _session(self, *, accepts_impersonation: bool) -> BrowserSession | None:
+        visit, is_accepted = self._visit, accepts_impersonation and method() in SAFE_METHODS
         if visit.authorization_id is not None and visit.session is None:
-            visit.session = _current(visit, admits_impersonation=is_admitted)
+            visit.session = _current(visit, accepts_impersonation=is_accepted)
         session: BrowserSession | None = visit.session
-        if session is not None and session.actor_id is not None and not is_admitted:
+        if session is not None and session.actor_id is not None and not is_accepted:
             raise ImpersonationRefused
         return session
 
@@ -179,15 +179,15 @@ class HostBrowser(BrowserAPI):
         return get_service(Browsers).current()
 
 
-def _current(visit: BrowserVisit, *, admits_impersonation: bool) -> BrowserSession | None:
+def _current(visit: BrowserVisit, *, accepts_impersonation: bool) -> BrowserSession | None:
     """Return the session, or the one that continues after an impersonation that has ended.
 
     Raises:
-        ImpersonationRefused: the user is impersonated, and the page does not admit it.
+        ImpersonationRefused: the user is impersonated, and the page does not accept it.
     """
     while visit.authorization_id is not None:
         try:
-            return _verified(visit, visit.authorization_id, admits_impersonation=admits_impersonation)
+            return _verified(visit, visit.authorization_id, accepts_impersonation=accepts_impersonation)
         except (TokenInvalid, StepUpRequired):
             if visit.state.own_authorization_id is None:
                 visit.begin()
@@ -197,12 +197,12 @@ def _current(visit: BrowserVisit, *, admits_impersonation: bool) -> BrowserSessi
 
 
 def _verified(
-    visit: BrowserVisit, authorization_id: str, *, admits_impersonation: bool
+    visit: BrowserVisit, authorization_id: str, *, accepts_impersonation: bool
 ) -> BrowserSession:
     """Verify the login of a session, and make its user the caller.
 
     Raises:
-        ImpersonationRefused: the user is impersonated, and the page does not admit it.
+        ImpersonationRefused: the user is impersonated, and the page does not accept it.
         TokenInvalid: the login has expired or was revoked.
         StepUpRequired: the login needs a second factor by now.
     """
@@ -216,7 +216,7 @@ def _verified(
         # An access token lasts minutes, and a session as long as a login that is refreshed.
         visit.update(token=logins.renew(authorization_id, origin()).access_token)
         caller = logins.caller(visit.state.token or "", client_address())
-    caller.admits_impersonation = admits_impersonation
+    caller.accepts_impersonation = accepts_impersonation
     logins.identify(caller)
     logins.note_seen(caller)
     set_caller(caller)

@@ -103,8 +103,8 @@ class PageParts:
 
 
 def _works_in(link: LoginLink, user_agent: str) -> bool:
-    is_admitted = not link.works_in or _has_word(user_agent, link.works_in)
-    return is_admitted and not _has_word(user_agent, link.fails_in)
+    is_accepted = not link.works_in or _has_word(user_agent, link.works_in)
+    return is_accepted and not _has_word(user_agent, link.fails_in)
 
 
 def _has_word(user_agent: str, words: Iterable[str]) -> bool:

@@ -139,7 +139,7 @@ class HostUsers(AsCaller, api.UsersAPI):
         return self._get(TenantService).administers(user_id, tenant_id)
 
     def _administrator(self, rule: OperationRule, *ids: str) -> Identity:
-        """Return the caller of an operation whose route admits administrators only.
+        """Return the caller of an operation whose route accepts administrators only.
 
         Raises:
             Forbidden: the caller administers no server.

@@ -208,7 +208,7 @@ class MovingService:
 
 
 def _require_move(caller: AnyCaller, access: NodeAccess) -> None:
-    # The route of a move also renames, so it admits the access keys that may rename.
+    # The route of a move also renames, so it accepts the access keys that may rename.
     if caller.identity is not None:
         caller.identity.require_scope(operations.MOVE)
     access.require(operations.MOVE)

@@ -100,7 +100,7 @@ class NodeAccess(NamedTuple):
 
         Raises:
             Forbidden: the user is not a member of the tenant, whether or not it exists.
-            StepUpRequired, KeyNotAdmitted: the tenant demands a stronger login of its members.
+            StepUpRequired, KeyNotAccepted: the tenant demands a stronger login of its members.
         """
         if self.role is None:
             raise Forbidden if self.demand is None else self.demand.refusal(self.caller)

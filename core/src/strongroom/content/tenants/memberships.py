@@ -145,7 +145,7 @@ class Memberships:
 
         Raises:
             Forbidden: the caller is not a member, whether or not the tenant exists.
-            StepUpRequired, KeyNotAdmitted: the tenant demands a stronger login.
+            StepUpRequired, KeyNotAccepted: the tenant demands a stronger login.
         """
         role = self.role_of(connection, tenant_id, identity)
         if role is None:
@@ -157,7 +157,7 @@ class Memberships:
 
         Raises:
             Forbidden: the caller is not, whether or not the tenant exists.
-            StepUpRequired, KeyNotAdmitted: the tenant demands a stronger login.
+            StepUpRequired, KeyNotAccepted: the tenant demands a stronger login.
         """
         if self.role_of(connection, tenant_id, identity) is not Role.ADMIN:
             raise Forbidden
@@ -181,7 +181,7 @@ class Memberships:
         """Return the caller's role; ``None`` if the access key does not reach the tenant itself.
 
         Raises:
-            StepUpRequired, KeyNotAdmitted: the tenant demands a stronger login of its members.
+            StepUpRequired, KeyNotAccepted: the tenant demands a stronger login of its members.
         """
         if identity.key is not None and not identity.key.covers_tenant(tenant_id):
             return None

@@ -138,7 +138,7 @@ def update_tenant(tenant_id: str, body: dict[str, Any], revision: int | None) ->
     """Rename a tenant, set its quota, or set what it demands of logins.
 
     Only server administrators may set the quota. With `assurance`, every route of the tenant refuses
-    weaker or older logins with `error.step-up-required`, and access keys with `error.key-not-admitted`.
+    weaker or older logins with `error.step-up-required`, and access keys with `error.key-not-accepted`.
     """
     if "assurance" in body:
         assurance = body.pop("assurance") or {"acr": None, "max_age": None}

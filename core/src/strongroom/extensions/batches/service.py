@@ -168,7 +168,7 @@ class BatchService:
 
         Raises:
             Forbidden: the caller is not a member of the tenant.
-            StepUpRequired, KeyNotAdmitted: the tenant demands a stronger login.
+            StepUpRequired, KeyNotAccepted: the tenant demands a stronger login.
             Unavailable: the database does not respond; earlier items may be applied.
         """
         run = _Run(caller, tenant_id, origin)

@@ -5,7 +5,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -128,12 +128,24 @@ IMPORTS: Final = (
 )
 """Modules and names that a plugin imports."""
 
-ARGUMENTS: Final = (
-    ApiChange("register_blueprints(server)", "register_blueprints(host)"),
-    ApiChange("operation(..., admits=...)", "operation(..., authenticators=...)"),
-    ApiChange("host.browser.require_csrf(value)", "host.browser.require_csrf()"),
-    ApiChange("host.leases.acquire(..., holder=...)", "host.leases.acquire(...)"),
-)
+_SERVER: Final = ApiChange("register_blueprints(server)", "register_blueprints(host)")
+_CSRF_VALUE: Final = ApiChange("host.browser.require_csrf(value)", "host.browser.require_csrf()")
+_KEYWORDS: Final[Mapping[tuple[str, str | None], ApiChange]] = {
+    ("operation", "admits"): ApiChange(
+        "operation(..., admits=...)", "operation(..., authenticators=...)"
+    ),
+    ("authenticate", "admits"): ApiChange(
+        "host.authenticate(..., admits=...)", "host.authenticate(..., authenticators=...)"
+    ),
+    ("require_browser_session", "admits_impersonation"): ApiChange(
+        "host.require_browser_session(admits_impersonation=...)",
+        "host.browser.require_session(accepts_impersonation=...)",
+    ),
+    ("acquire", "holder"): ApiChange("host.leases.acquire(..., holder=...)", "host.leases.acquire(...)"),
+}
+"""Keyword arguments, by the names of the method and the argument."""
+
+ARGUMENTS: Final = (_SERVER, _CSRF_VALUE, *_KEYWORDS.values())
 """Arguments of hooks and methods."""
 
 _HOST: Final = re.compile(r"(?:.*[._])?host(?:\(\))?")
@@ -187,22 +199,17 @@ def _is_host_type(annotation: ast.expr | None) -> bool:
 
 
 def _changes_of(node: ast.FunctionDef | ast.Call | ast.ImportFrom | ast.Import) -> Iterator[ApiChange]:
-    hook, keyword, argument, holder = ARGUMENTS
     match node:
         case ast.FunctionDef(name="register_blueprints"):
-            yield from [hook] * any(item.arg == "server" for item in node.args.args)
-        case ast.Call(func=ast.Attribute(attr="operation")):
-            yield from [keyword] * _has_keyword(node, "admits")
+            yield from [_SERVER] * any(item.arg == "server" for item in node.args.args)
         case ast.Call(func=ast.Attribute(attr="require_csrf")):
-            yield from [argument] * bool(node.args)
-        case ast.Call(func=ast.Attribute(attr="acquire")):
-            yield from [holder] * _has_keyword(node, "holder")
+            yield from [_CSRF_VALUE] * bool(node.args)
+        case ast.Call(func=ast.Attribute(attr=method)):
+            yield from (
+                _KEYWORDS[method, item.arg] for item in node.keywords if (method, item.arg) in _KEYWORDS
+            )
         case ast.ImportFrom():
             named = [f"{node.module}.{alias.name}" for alias in node.names]
             yield from (item for item in IMPORTS if item.old in (node.module, *named))
         case ast.Import():
             yield from (item for item in IMPORTS if item.old in [alias.name for alias in node.names])
-
-
-def _has_keyword(call: ast.Call, name: str) -> bool:
-    return any(keyword.arg == name for keyword in call.keywords)

@@ -215,7 +215,7 @@ class Reauthentication:
 
         Raises:
             StepUpRequired: the user has a second factor, and has not proven it lately.
-            KeyNotAdmitted: the same for an access key, which proves none.
+            KeyNotAccepted: the same for an access key, which proves none.
         """
         # The operator has configured the plugin to act; there is no login that could prove anything.
         if identity.plugin is not None and identity.key is None:

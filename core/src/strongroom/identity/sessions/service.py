@@ -281,7 +281,7 @@ class AuthorizationService:
     def require_live(self, connection: Connection, identity: Identity) -> None:
         """Require in the transaction of a change that the caller's login has not ended meanwhile.
 
-        Requests that were admitted before wait for locks, so that a user who takes the account back
+        Requests that were accepted before wait for locks, so that a user who takes the account back
         would get what another person adds then. The transaction holds a lock that the end waits for.
 
         Raises:

@@ -76,7 +76,7 @@ class Gateway:
             watcher.done()
 
     def work(self, job: ThreadTask | None) -> None:
-        """Run an admitted job, and then the queued jobs that this thread can take over."""
+        """Run an accepted job, and then the queued jobs that this thread can take over."""
         while job is not None:
             job.run()
             job = self.admission.leave(job)

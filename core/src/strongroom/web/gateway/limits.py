@@ -158,7 +158,7 @@ class Admission:
         self._resumed: deque[ThreadTask] = deque()
 
     def enter(self, job: ThreadTask) -> AdmissionResult:
-        """Admit a new job: the caller runs it now, or it is queued, or it is refused."""
+        """Accept a new job: the caller runs it now, or it is queued, or it is refused."""
         with self._lock:
             # A transfer may take minutes, so queueing another one would only delay the 503.
             if job.is_transfer and self._transfers >= self.transfers_limit:
@@ -173,7 +173,7 @@ class Admission:
             return AdmissionResult.QUEUED
 
     def resume(self, job: ThreadTask) -> AdmissionResult:
-        """Admit a transfer that continues after a wait; it is never refused."""
+        """Accept a transfer that continues after a wait; it is never refused."""
         with self._lock:
             if self._running < self._limit and self._transfers < self.transfers_limit:
                 self._begin(job)

@@ -1,7 +1,7 @@
 """Authentication of requests: the presented token or access key, the caller, and what a route requires.
 
-Every route that requires a caller admits tokens, and access keys as bearer tokens if it names a scope.
-Other ways to present an access key are the authenticators of plugins; a route admits them by name.
+Every route that requires a caller accepts tokens, and access keys as bearer tokens if it names a scope.
+Other ways to present an access key are the authenticators of plugins; a route accepts them by name.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from strongroom.foundation.caller import Caller, Identity, KeyUse
 from strongroom.foundation.errors import (
     AmbiguousToken,
     Forbidden,
-    KeyNotAdmitted,
+    KeyNotAccepted,
     StrongroomError,
     TokenInvalid,
     TokenRequired,
@@ -109,7 +109,7 @@ def authenticate(
     *,
     verify_login: bool = True,
     scope: Scope | None = None,
-    admits: Sequence[str] = (),
+    authenticators: Sequence[str] = (),
     tenant_id: str | None = None,
     token: str | None = None,
     impersonation: bool | None = None,
@@ -117,15 +117,15 @@ def authenticate(
     """Verify the token or the access key of the request as far as the route requires it.
 
     Args:
-        access: the callers that the route admits.
+        access: the callers that the route accepts.
         verify_login: whether to verify here that the login is not revoked; otherwise the first query
             of the view does, and :func:`require_verified_login` checks afterwards that it did.
         scope: the scope that an access key needs; without one, the route accepts no access keys.
-        admits: the names of the authenticators that the route admits.
+        authenticators: the names of the authenticators that the route accepts.
         tenant_id: the tenant in the path, or ``ANY_TENANT``: keys of other tenants are refused, and
             without one all keys that are limited to a tenant.
         token: the token or access key to verify; ``None``: the one that the request presents.
-        impersonation: whether impersonated users are admitted; ``None``: if the method is safe (RFC
+        impersonation: whether impersonated users are accepted; ``None``: if the method is safe (RFC
             9110, section 9.2.1).
 
     Returns:
@@ -135,9 +135,9 @@ def authenticate(
         TokenRequired: the route requires a token, and the request has none.
         TokenInvalid: the token is forged, expired or revoked, or the key is wrong.
         AmbiguousToken: the request has two different tokens.
-        KeyNotAdmitted: the route accepts no access keys.
+        KeyNotAccepted: the route accepts no access keys.
         Forbidden: the route requires a server administrator, and the caller is none.
-        ImpersonationRefused: the user is impersonated, and the route does not admit it.
+        ImpersonationRefused: the user is impersonated, and the route does not accept it.
     """
     # A public route ignores tokens, so that an expired one does not prevent a new login.
     if token is None and access is not Access.PUBLIC:
@@ -147,14 +147,14 @@ def authenticate(
         authenticator = get_service(TokenAuthenticator)
         caller = authenticator.caller(token, client_address())
     else:
-        key = token or _key_of_authenticator(access, admits)
+        key = token or _key_of_authenticator(access, authenticators)
         if key is None:
             return None
         if scope is None:
-            raise KeyNotAdmitted
+            raise KeyNotAccepted
         authenticator = get_service(KeyAuthenticator)
         caller = authenticator.caller(key, client_address(), KeyUse(scope, tenant_id))
-    caller.admits_impersonation = (
+    caller.accepts_impersonation = (
         current_environ()["REQUEST_METHOD"] in SAFE_METHODS if impersonation is None else impersonation
     )
     set_caller(caller)
@@ -218,7 +218,7 @@ def require_verified_login(caller: Caller) -> None:
 def require_recent_factor(caller: Caller) -> None:
     """Require a recent proof of the second factor, for routes that are declared as sensitive.
 
-    Access keys are exempt where a route admits them: creating one needed this proof.
+    Access keys are exempt where a route accepts them: creating one needed this proof.
 
     Raises:
         TokenInvalid: the login was revoked.
@@ -298,11 +298,11 @@ def _authenticator_of(caller: Caller) -> TokenAuthenticator | KeyAuthenticator:
     return get_service(TokenAuthenticator)
 
 
-def _key_of_authenticator(access: Access, admits: Sequence[str]) -> str | None:
-    """Return the access key that an admitted authenticator finds in the request, or ``None``."""
+def _key_of_authenticator(access: Access, authenticators: Sequence[str]) -> str | None:
+    """Return the access key that an accepted authenticator finds in the request, or ``None``."""
     if access is Access.PUBLIC:
         return None
-    key = get_service(Authenticators).find(admits) if admits else None
+    key = get_service(Authenticators).find(authenticators) if authenticators else None
     if key is None and access is not Access.OPTIONAL:
         raise TokenRequired
     return key

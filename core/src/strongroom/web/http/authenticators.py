@@ -41,17 +41,17 @@ class Authenticators:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names by which routes can admit authenticators."""
+        """The names by which routes can accept authenticators."""
         return frozenset(self._authenticators)
 
-    def find(self, admits: Sequence[str]) -> str | None:
+    def find(self, names: Sequence[str]) -> str | None:
         """Return the access key of the current request, found by the first of the authenticators.
 
         A 401 in response to the request names the challenges of all of them.
         """
         head = _head()
-        current_environ()[_CHALLENGES] = [self._authenticators[name].challenge for name in admits]
-        for name in admits:
+        current_environ()[_CHALLENGES] = [self._authenticators[name].challenge for name in names]
+        for name in names:
             credential = self._authenticators[name].credential(head)
             if credential is not None:
                 return credential.value
@@ -59,7 +59,7 @@ class Authenticators:
 
 
 def current_challenges() -> Sequence[str]:
-    """Return the challenges of the authenticators that the route of the current request admits."""
+    """Return the challenges of the authenticators that the route of the current request accepts."""
     challenges: Sequence[str] = current_environ().get(_CHALLENGES, ())
     return challenges
 

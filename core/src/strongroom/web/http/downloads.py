@@ -193,7 +193,7 @@ def _response(
 
 
 def check_sending(response: Response, before: BeforeSending, size: int) -> Response:
-    """Return a response with content of ``size`` bytes after ``before`` has admitted it.
+    """Return a response with content of ``size`` bytes after ``before`` has accepted it.
 
     Raises:
         Exception: any that ``before`` raises; the response is closed.

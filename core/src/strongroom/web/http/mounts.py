@@ -40,7 +40,7 @@ class BodyLimits:
 
     Args:
         bodies: what the application declares; all other bodies have at most :data:`BODY_BYTES`.
-        largest: bytes that a declaration without a size admits.
+        largest: bytes that a declaration without a size accepts.
 
     Raises:
         ValueError: the path of a declaration is malformed.

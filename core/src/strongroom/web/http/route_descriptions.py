@@ -225,7 +225,7 @@ def described_headers(names: HeaderNames, descriptions: Mapping[str, str]) -> di
 
 
 def _security(access: Access) -> list[dict[str, list[str]]]:
-    """Return the security requirements; each of them admits a request."""
+    """Return the security requirements; each of them accepts a request."""
     if access is Access.PUBLIC:
         return []
     return [*_TOKEN, *([{}] if access is Access.OPTIONAL else [])]

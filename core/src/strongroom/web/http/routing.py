@@ -82,7 +82,7 @@ class Operation:
         self.scope = self.rule.scope
         self.sensitive, self.sensitive_if = callers.step_up
         self.authenticators = tuple(callers.authenticators)
-        self.admits_impersonation = callers.impersonation or (route.is_safe and not self.sensitive)
+        self.accepts_impersonation = callers.impersonation or (route.is_safe and not self.sensitive)
         self._tenant_id = ANY_TENANT if callers.any_tenant else None
         self.owner = "the server"
         self.__name__, self.__doc__ = route.view.__name__, route.view.__doc__
@@ -161,9 +161,9 @@ class Operation:
             self.access,
             verify_login=not self._verifies_login,
             scope=self.scope,
-            admits=self.authenticators,
+            authenticators=self.authenticators,
             tenant_id=parameters.get("tenant_id", self._tenant_id),
-            impersonation=self.admits_impersonation,
+            impersonation=self.accepts_impersonation,
         )
         if self.sensitive is not None and self.sensitive_if is None and caller is not None:
             require_recent_factor(caller)
@@ -416,7 +416,7 @@ class Blueprint(web.Blueprint):
             scope: the scope of a route without a row, such as one of a plugin; without one, the
                 operation accepts no access keys.
             authenticators: the names of the authenticators, such as ``basic``, that it accepts.
-            any_tenant: whether keys that are limited to a tenant are admitted although the path names
+            any_tenant: whether keys that are limited to a tenant are accepted although the path names
                 no tenant; the view limits its result to the key's tenant.
             impersonation: whether impersonated users may use a route that changes something; they may
                 use all others, so a safe method must neither change nor reveal what lasts.

@@ -27,7 +27,7 @@ from strongroom_login_oidc.private_keys import read_private_key
 from strongroom_login_oidc.provider import OIDCProvider
 
 SECRET_SECONDS: Final = 300
-"""How long a client secret is valid; Apple admits six months."""
+"""How long a client secret is valid; Apple accepts six months."""
 
 MAX_NAME: Final = 255
 

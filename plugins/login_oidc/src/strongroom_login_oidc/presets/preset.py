@@ -46,7 +46,7 @@ class Preset:
         for name in SETTINGS:
             if getattr(options, name) and name not in (*used, *self.optional, *self.required):
                 raise ValueError(f"{name}: is not an option of the preset {options.preset}")
-        if options.issuer and not self._admits_issuer(options):
+        if options.issuer and not self._accepts_issuer(options):
             raise ValueError(f"issuer: is not an option of the preset {options.preset}")
         for name in self.required if options.issuer else (*self.required, *used):
             if not self._value(options, name):
@@ -72,7 +72,7 @@ class Preset:
         names = {name: self._value(options, name) for name in self._used()}
         return self.issuer.format(**{**names, "base_url": self._base_url(options)})
 
-    def _admits_issuer(self, options: ProviderSettings) -> bool:
+    def _accepts_issuer(self, options: ProviderSettings) -> bool:
         if self.issuer is not None and "{tenant}" not in self.issuer:
             return True
         # Options that are resolved already have the issuer of the tenant.

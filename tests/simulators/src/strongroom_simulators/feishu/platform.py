@@ -74,8 +74,8 @@ class Platform:
 
     def may_use(self, app: PlatformApp, person: Person) -> bool:
         """Return whether a person may use an app."""
-        is_admitted = app.is_shared or person.tenant == app.tenant
-        return is_admitted and person.may_use and person.status is Status.ACTIVE
+        is_accepted = app.is_shared or person.tenant == app.tenant
+        return is_accepted and person.may_use and person.status is Status.ACTIVE
 
     def authorize(
         self,

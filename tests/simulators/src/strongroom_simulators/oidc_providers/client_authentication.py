@@ -19,7 +19,7 @@ ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
 
 class ClientAuthentication:
-    """Authenticates clients by the methods that a provider admits.
+    """Authenticates clients by the methods that a provider accepts.
 
     Args:
         methods: names of the OAuth registry, such as ``client_secret_basic``.
@@ -46,7 +46,7 @@ class ClientAuthentication:
             audiences: the values of ``aud`` that an assertion may have.
 
         Raises:
-            Refusal: the client is unknown, or its proof is wrong, or of a method that is not admitted.
+            Refusal: the client is unknown, or its proof is wrong, or of a method that is not accepted.
         """
         method, client_id = _presented(form, authorization)
         client = clients.get(client_id)

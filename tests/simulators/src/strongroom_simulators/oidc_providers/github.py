@@ -42,7 +42,7 @@ class GitHub(Provider):
         Reason.VERIFIER_WRONG: _BAD_CODE,
     }
 
-    def admits_redirect(self, client: RegisteredClient, redirect_uri: str) -> bool:
+    def accepts_redirect(self, client: RegisteredClient, redirect_uri: str) -> bool:
         """Return whether host and port are registered, and the path is the registered one or below."""
         return any(_is_below(redirect_uri, registered) for registered in client.redirect_uris)
 

@@ -68,7 +68,7 @@ class Microsoft(OpenIdProvider):
         """Return the issuer of the person's tenant."""
         return f"{self.url}/{person.claims['tid']}/v2.0"
 
-    def admits(self, person: Person) -> bool:
+    def accepts(self, person: Person) -> bool:
         """Return whether the authority has the person's tenant."""
         tid = person.claims["tid"]
         if self.tenant == "organizations":

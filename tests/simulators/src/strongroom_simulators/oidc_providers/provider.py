@@ -76,11 +76,11 @@ class Provider:
         client = self.clients.get(query.get("client_id", ""))
         if client is None:
             raise PageRefusal("The client_id is unknown.")
-        if not self.admits_redirect(client, query.get("redirect_uri", "")):
+        if not self.accepts_redirect(client, query.get("redirect_uri", "")):
             raise PageRefusal("The redirect_uri is not registered.")
         return client
 
-    def admits_redirect(self, client: RegisteredClient, redirect_uri: str) -> bool:
+    def accepts_redirect(self, client: RegisteredClient, redirect_uri: str) -> bool:
         """Return whether a redirect URI is registered."""
         return redirect_uri in client.redirect_uris
 
@@ -101,7 +101,7 @@ class Provider:
         """Return the scopes of an authorization request."""
         return frozenset(query.get("scope", "").split())
 
-    def admits(self, person: Person) -> bool:
+    def accepts(self, person: Person) -> bool:
         """Return whether a person may log in at this client."""
         return True
 
@@ -109,9 +109,9 @@ class Provider:
         """Return the parameters of the redirect after a person has agreed.
 
         Raises:
-            Refusal: the person is not admitted.
+            Refusal: the person is not accepted.
         """
-        if not self.admits(person):
+        if not self.accepts(person):
             raise Refusal(Reason.AUDIENCE_WRONG)
         return {"code": self.grants.add(self._grant(query, person))}
 

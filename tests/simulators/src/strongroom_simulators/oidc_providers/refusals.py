@@ -47,7 +47,7 @@ STANDARD: Final[Mapping[Reason, ErrorAnswer]] = {
     Reason.VERIFIER_WRONG: ErrorAnswer("invalid_grant", "PKCE verification failed."),
     Reason.TOKEN_WRONG: ErrorAnswer("invalid_token", "The access token is invalid.", 401),
     Reason.ACCESS_DENIED: ErrorAnswer("access_denied", "The person refused."),
-    Reason.AUDIENCE_WRONG: ErrorAnswer("access_denied", "The account is not admitted."),
+    Reason.AUDIENCE_WRONG: ErrorAnswer("access_denied", "The account is not accepted."),
 }
 """Errors of RFC 6749 (4.1.2.1, 5.2) and RFC 6750 (3.1)."""
 

@@ -6,7 +6,7 @@ from alembic import op
 revision = "0017"
 down_revision = "0016"
 oldest_code = "0001"
-"""Older code writes no NULL, so it does not notice that the column admits it."""
+"""Older code writes no NULL, so it does not notice that the column allows it."""
 
 
 def upgrade() -> None:
