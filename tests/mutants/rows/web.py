@@ -47,6 +47,22 @@ ROWS: Final = (
         "test_an_operation_whose_response_may_have_a_secret_cannot_declare_it",
     ),
     core(
+        "route-access",
+        "A route states its callers by a member of Access, because another value would be any user.",
+        "plugin_api/web.py::_route_parts",
+        'if not isinstance(options.get("access"), Access):',
+        'if "access" not in options:',
+        "unit/web/http/test_route_faults.py::test_a_route_needs_a_member_of_access",
+    ),
+    core(
+        "route-faults",
+        "A route of a plugin that cannot be served is refused at the start.",
+        "web/http/routing.py::Blueprint.bound",
+        "if fault := route_fault(named, limits):",
+        "if (fault := route_fault(named, limits)) and not fault:",
+        "unit/web/http/test_route_faults.py::test_a_route_that_cannot_be_served_is_refused_at_the_start",
+    ),
+    core(
         "error-retry",
         "Each 503 has Retry-After.",
         "web/http/errors.py::_headers",

@@ -47,10 +47,10 @@ from strongroom.web.http.openapi import Description
 from strongroom.web.http.plugin_routes import PluginRoutes
 from strongroom.web.http.preconditions import link_changes
 from strongroom.web.http.request import PublicUrl, TrustedProxies, get_service, register_service
-from strongroom.web.http.reserved_routes import reserved_blueprint
+from strongroom.web.http.reserved_routes import RESERVED, reserved_blueprint
 from strongroom.web.http.routing import Blueprint, Operation
 from strongroom.web.http.tracing import TracingMiddleware
-from strongroom.web.pages.account_pages import AccountPages, well_known_blueprint
+from strongroom.web.pages.account_pages import ACCOUNT_PAGES, AccountPages, well_known_blueprint
 from strongroom.web.pages.api_docs import serve_description
 from strongroom.web.pages.browsers import Browsers
 from strongroom.web.pages.design import OWNER, PageDesign
@@ -226,7 +226,15 @@ def _require_known(authenticators: Authenticators, app: Flask) -> None:
 def _register_routes(app: Application, container: Container) -> None:
     base_path = container.settings.server.base_path
     hosts = container.hosts
-    routes = PluginRoutes(app, hosts.plugins.slow_hooks, base_path, hosts.of, HOST_ERRORS)
+    routes = PluginRoutes(
+        app,
+        hosts.plugins.slow_hooks,
+        base_path,
+        hosts.of,
+        HOST_ERRORS,
+        container.base.rates.names,
+        later=(RESERVED, ACCOUNT_PAGES),
+    )
     blueprints = routes.register(container.registry.blueprints())
     authenticators = _authenticators(container)
     register_service(app, Authenticators, authenticators)

@@ -16,6 +16,7 @@ the same as on the core's routes::
         return [routes]
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Required, TypedDict, Typ
 
 from strongroom.plugin_api.authentication import Sensitive
 
+_METHOD: Final = re.compile("[A-Z]+")
 ViewT = TypeVar("ViewT", bound=Callable[..., Any])
 HookT = TypeVar("HookT", bound=Callable[..., Any])
 PartT = TypeVar("PartT")
@@ -442,8 +444,10 @@ class Blueprint:
             document: members that are merged into the OpenAPI operation.
 
         Raises:
-            TypeError: an option is unknown, or ``access`` is missing.
+            TypeError: an option is unknown, ``access`` is none, or the method is not in capitals.
         """
+        if not _METHOD.fullmatch(method):
+            raise TypeError(f"{method} {path}: write the method in capitals, such as GET")
         parts = _route_parts(self.parts, {**options}, f"{method} {path}")
 
         def record(view: ViewT) -> ViewT:
@@ -503,9 +507,9 @@ def _route_parts(kinds: Sequence[type[Any]], options: dict[str, Any], route: str
     """Return the parts of a route; each takes the options that have the names of its fields.
 
     Raises:
-        TypeError: an option is unknown, or ``access`` is missing.
+        TypeError: as :meth:`Blueprint.operation`.
     """
-    if "access" not in options:
+    if not isinstance(options.get("access"), Access):
         raise TypeError(f"{route}: state who may call the route, such as access=Access.USER")
     names = [{item.name for item in fields(kind)} for kind in kinds]
     if unknown := options.keys() - set().union(*names):

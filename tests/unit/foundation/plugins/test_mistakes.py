@@ -200,7 +200,7 @@ def register_blueprints():
     "a route of the server": (
         ROUTES
         + """
-def get_user(user_id):
+def get_user(who):
     return {}
 
 @hookimpl
@@ -208,6 +208,33 @@ def register_blueprints(host):
     return [make_routes("things", "/users/<who>", get_user)]
         """,
         f"{ACME}: GET /users/<who> is also a route of the server; choose another path",
+    ),
+    "a blueprint with a name of a later one": (
+        ROUTES
+        + """
+def get_thing():
+    return {}
+
+@hookimpl
+def register_blueprints(host):
+    return [make_routes("reserved", "/things", get_thing)]
+        """,
+        f"{ACME}: another blueprint has the name 'reserved'; choose another name",
+    ),
+    "a route whose view lacks a parameter": (
+        ROUTES
+        + """
+def get_thing():
+    return {}
+
+@hookimpl
+def register_blueprints(host):
+    return [make_routes("things", "/things/<thing_id>", get_thing)]
+        """,
+        (
+            f"{ACME}: a blueprint cannot be registered: ValueError: GET /things/<thing_id>: the view "
+            "get_thing: got an unexpected keyword argument 'thing_id'; its parameters must be: thing_id"
+        ),
     ),
     "a hook without hookimpl next to a decorated one": (
         """

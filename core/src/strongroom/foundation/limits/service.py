@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
@@ -72,6 +72,11 @@ class RateLimits:
         self._clock = clock
         self._limits = limits
         self._checks = {name: self._check_of(name, rates) for name, rates in limits.items()}
+
+    @property
+    def names(self) -> Collection[str]:
+        """The keys of ``[limits]``."""
+        return self._limits.keys()
 
     def check(self, name: str) -> None:
         """Count the request for a limit of the client's address.

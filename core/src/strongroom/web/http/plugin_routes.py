@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import flask
@@ -88,6 +88,8 @@ class PluginRoutes:
         slow_hooks: measures the calls of hooks of requests.
         hosts: returns the host of a plugin by its name.
         host_errors: the errors of each group.
+        limits: the keys of ``[limits]``.
+        later: the names of blueprints of the core that are registered later.
     """
 
     def __init__(
@@ -97,10 +99,15 @@ class PluginRoutes:
         base_path: str,
         hosts: Callable[[str], HostAPI],
         host_errors: Mapping[HostErrors, Sequence[type[StrongroomError]]],
+        limits: Collection[str],
+        *,
+        later: Collection[str] = (),
     ) -> None:
         self._app = app
         self._hosts = hosts
         self._host_errors = host_errors
+        self._limits = limits
+        self._later = later
         self._slow_hooks = slow_hooks
         self._base_path = base_path
         self._owners: dict[str, Plugin] = {}
@@ -146,9 +153,13 @@ class PluginRoutes:
         if not isinstance(item, web.Blueprint):
             rule = "expected a Blueprint of strongroom.plugin_api.web"
             raise PluginError(f"{plugin} returned {item!r} from register_blueprints; {rule}")
+        if item.name in self._later or item.name in self._app.blueprints:
+            fault = f"another blueprint has the name {item.name!r}; choose another name"
+            raise PluginError(f"{plugin}: {fault}")
         known, hooks = set(self._app.view_functions), {id(hook) for hook in self._hook_functions()}
         try:
-            blueprint = Blueprint.bound(item, self._hosts(plugin.name), self._host_errors)
+            host = self._hosts(plugin.name)
+            blueprint = Blueprint.bound(item, host, self._host_errors, self._limits)
             blueprint.register(self._app, self._base_path)
         except Exception as error:
             reason = f"a blueprint cannot be registered: {one_line(error)}"

@@ -5,7 +5,7 @@ rate limit, authentication, parsing, the view, and the response.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from http import HTTPStatus
@@ -31,7 +31,7 @@ from strongroom.foundation.plugins.hook_calls import WrongResult
 from strongroom.plugin_api import web
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.request import bind_to_host
-from strongroom.plugin_api.web import ApiError, Route
+from strongroom.plugin_api.web import ApiError, Route, RouteResponse
 from strongroom.web.http.access import (
     Access,
     authenticate,
@@ -54,6 +54,7 @@ from strongroom.web.http.representations import (
 from strongroom.web.http.request import current_environ, get_service, header
 from strongroom.web.http.response import Convert, Response, json_response, serializer
 from strongroom.web.http.route_descriptions import describe_route
+from strongroom.web.http.route_faults import async_faults, route_fault
 from strongroom.web.http.route_parts import (
     OPERATION_PARTS,
     OperationOptions,
@@ -323,18 +324,26 @@ class Blueprint(web.Blueprint):
         recorded: web.Blueprint,
         host: HostAPI,
         host_errors: Mapping[web.HostErrors, Sequence[type[StrongroomError]]],
+        limits: Collection[str],
     ) -> "Blueprint":
         """Return the blueprint of a plugin, whose views, limits and hooks get the host.
 
         Args:
             host_errors: the errors of each group.
+            limits: the keys of ``[limits]``.
 
         Raises:
-            ValueError: as :meth:`operation`.
+            ValueError: as :meth:`operation`; or a route cannot be served as it is declared.
         """
         blueprint = cls(recorded.name, description=recorded.description, parameters=recorded.parameters)
         for route in recorded.routes:
-            blueprint.add(_bound(route, host, host_errors))
+            named = replace(route, response=_with_errors(route.response, host_errors))
+            if fault := route_fault(named, limits):
+                raise ValueError(f"{route.method} {route.path}: {fault}")
+            blueprint.add(_bound(named, host))
+        for _, hook in recorded.hooks:
+            if fault := next(async_faults(hook), None):
+                raise ValueError(fault)
         blueprint.hooks = [(kind, bind_to_host(host, hook)) for kind, hook in recorded.hooks]
         return blueprint
 
@@ -435,18 +444,21 @@ class Blueprint(web.Blueprint):
         return super().operation(method, path, **options)  # type: ignore[misc]  # further options
 
 
-def _bound(
-    route: Route,
-    host: HostAPI,
-    host_errors: Mapping[web.HostErrors, Sequence[type[StrongroomError]]],
-) -> Route:
-    """Return a route of a plugin whose view and limit get the host."""
-    limit, errors = route.callers.limit, list[Any]()
-    for error in route.response.errors:
+def _with_errors(
+    response: RouteResponse, host_errors: Mapping[web.HostErrors, Sequence[type[StrongroomError]]]
+) -> RouteResponse:
+    """Return a response with each error in place of the groups."""
+    errors = list[Any]()
+    for error in response.errors:
         errors.extend(host_errors[error] if isinstance(error, web.HostErrors) else (error,))
+    return replace(response, errors=tuple(errors))
+
+
+def _bound(route: Route, host: HostAPI) -> Route:
+    """Return a route of a plugin whose view and limit get the host."""
+    limit = route.callers.limit
     return replace(
         route,
         view=bind_to_host(host, route.view),
         callers=replace(route.callers, limit=bind_to_host(host, limit) if callable(limit) else limit),
-        response=replace(route.response, errors=tuple(errors)),
     )

@@ -11,6 +11,9 @@ from strongroom.web.http.access import Access
 from strongroom.web.http.request import get_service
 from strongroom.web.http.routing import Blueprint
 
+ACCOUNT_PAGES: Final = "account-pages"
+"""The name of the blueprint of these routes."""
+
 CHANGE_PASSWORD: Final = "/.well-known/change-password"  # noqa: S105  a path
 """Where password managers look for the page (W3C, A Well-Known URL for Changing Passwords)."""
 
@@ -33,7 +36,7 @@ class AccountPages:
 
 def well_known_blueprint(pages: AccountPages, known_paths: Iterable[str], base_path: str) -> Blueprint:
     """Return the route that leads to the page, unless a plugin has it or there is no page."""
-    blueprint = Blueprint("account-pages", description="Where browsers look for pages.")
+    blueprint = Blueprint(ACCOUNT_PAGES, description="Where browsers look for pages.")
     if pages.change_password and base_path + CHANGE_PASSWORD not in known_paths:
         blueprint.operation(
             "GET",
