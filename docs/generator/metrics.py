@@ -9,10 +9,10 @@ from generator.kinds import shipped
 from strongroom.assembly.plugin_host.hosts import offline_hosts
 from strongroom.assembly.plugin_host.part import plugin_parts
 from strongroom.assembly.registry import Registry
+from strongroom.extensions.observability.families import Family
+from strongroom.extensions.observability.metrics import Metrics
+from strongroom.extensions.observability.plugin_metrics import CORE_FAMILIES
 from strongroom.foundation.config import Settings
-from strongroom.ops.observability.families import Family
-from strongroom.ops.observability.metrics import Metrics
-from strongroom.ops.observability.plugin_metrics import CORE_FAMILIES
 from strongroom.plugin_api.metrics import Counter, Histogram
 from strongroom.plugin_api.metrics import Metric as PluginMetric
 

@@ -96,7 +96,7 @@ def layout() -> str:
 def test_the_map_names_every_package_of_the_core_and_no_other() -> None:
     lines = re.findall(r"^ {2,}(\S.*)$", layout(), re.MULTILINE)
     named = [name for line in lines for name in PACKAGE.findall(line)]
-    wings = {"activity", "assembly", "content", "extensions", "foundation", "identity", "ops", "web"}
+    wings = {"activity", "assembly", "content", "extensions", "foundation", "identity", "web"}
     packages = [
         *CORE.glob("*/__init__.py"),
         *(path for wing in wings for path in CORE.glob(f"{wing}/*/__init__.py")),

@@ -20,15 +20,15 @@ from strongroom.content.files.copying import Copy, CopyingService
 from strongroom.content.files.paths import PathLookup
 from strongroom.content.files.replacing import ReplacingService
 from strongroom.content.files.service import FileService
-from strongroom.content.files.trash import service as trash_service
-from strongroom.content.files.trash.service import RestoreRequest, TrashService
-from strongroom.content.files.versions.service import VersionService
 from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.models import node_versions, nodes
 from strongroom.content.storage.fsck import StorageCheck
 from strongroom.content.tenants.service import TenantService
 from strongroom.extensions.batches import service as batch_service
 from strongroom.extensions.batches.service import BatchItem, BatchService, Deletion
+from strongroom.extensions.trash import service as trash_service
+from strongroom.extensions.trash.service import RestoreRequest, TrashService
+from strongroom.extensions.versions.service import VersionService
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.errors import NotFound
 from strongroom.identity.users.service import UserService

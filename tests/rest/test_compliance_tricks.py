@@ -21,12 +21,12 @@ from tests.support.databases import SqliteDatabases
 from tests.support.features import needs
 
 from strongroom.clock import iso_format
-from strongroom.content.files.retention.feature import RetentionFeature
-from strongroom.content.files.trash.service import TrashService
-from strongroom.content.files.versions.service import VersionService
 from strongroom.content.nodes.models import node_versions, nodes
 from strongroom.content.nodes.retention_clock import RetentionClock
 from strongroom.content.storage.service import BlobService
+from strongroom.extensions.retention.feature import RetentionFeature
+from strongroom.extensions.trash.service import TrashService
+from strongroom.extensions.versions.service import VersionService
 from strongroom.testing.clock import HOUR, ManualClock
 
 pytestmark = needs(RetentionFeature)

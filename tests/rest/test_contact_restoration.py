@@ -12,6 +12,8 @@ from tests.support.config import lifted, merged
 from tests.support.totp import enrol, use_clock
 
 from strongroom.clock import DAY
+from strongroom.extensions.observability.checks import RestoringPageCheck
+from strongroom.extensions.observability.doctor import CheckResult, CheckState
 from strongroom.extensions.own_data.deletion import ScheduledDeletions
 from strongroom.extensions.user_management.contact_restoration import ContactRestoration
 from strongroom.foundation.caller import Origin
@@ -22,8 +24,6 @@ from strongroom.identity.users.credential_changes import ChangedBy, CredentialCh
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.enrolled_factors import EnrolledFactors
 from strongroom.identity.users.models import contact_links
-from strongroom.ops.observability.checks import RestoringPageCheck
-from strongroom.ops.observability.doctor import CheckResult, CheckState
 from strongroom.plugin_api.login import Credential
 from strongroom.testing.clock import ManualClock
 

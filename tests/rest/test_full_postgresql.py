@@ -10,9 +10,9 @@ from tests.support.api import Api, error_code
 from tests.support.databases import PostgresqlDatabases, migrate
 from tests.support.disks import fill, small_disk
 
+from strongroom.extensions.observability.readiness import FRESH
 from strongroom.foundation.database import failures
 from strongroom.foundation.logs import ErrorLog
-from strongroom.ops.observability.readiness import FRESH
 
 CONTENT = b"kept" * 1000
 DISK_BYTES = 32 * 1024 * 1024

@@ -8,9 +8,9 @@ from tests.support.api import Answer, Api, error_code
 from tests.support.databases import on_postgresql, on_sqlite
 
 from strongroom.content.tenants.service import TenantService
+from strongroom.extensions.observability.readiness import FRESH
 from strongroom.foundation.database.upgrade import SCHEMA_REVISION
 from strongroom.foundation.errors import Unavailable
-from strongroom.ops.observability.readiness import FRESH
 
 
 def away(response: Answer) -> list[str]:

@@ -17,12 +17,12 @@ from tests.support.redis import RedisServer
 from tests.support.waiting import SLACK_SECONDS
 
 from strongroom.assembly.doctor import assemble_doctor
+from strongroom.extensions.observability.readiness import FRESH
 from strongroom.foundation.errors import InvalidCredentials, TooManyRequests
 from strongroom.foundation.limits import service
 from strongroom.foundation.limits.backends import rate_events
 from strongroom.foundation.logs import ErrorLog
 from strongroom.identity.verification.captchas import CaptchaService
-from strongroom.ops.observability.readiness import FRESH
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
 LIMITS: Table = {

@@ -13,12 +13,10 @@ from tests.support.databases import make_unavailable, on_postgresql
 from strongroom.assembly.commands import assemble_backups
 from strongroom.clock import SystemClock
 from strongroom.content.storage.service import BlobService
-from strongroom.foundation.database.statements import Statement
-from strongroom.foundation.errors import Unavailable
-from strongroom.ops.observability.clock_skew import CLOCK_SKEW, DATABASE, NEWEST_RECORD, ClockSkew
-from strongroom.ops.observability.disks import FREE, SIZE, Disks, disk_folders
-from strongroom.ops.observability.families import Family, Sample
-from strongroom.ops.observability.totals import (
+from strongroom.extensions.observability.clock_skew import CLOCK_SKEW, DATABASE, NEWEST_RECORD, ClockSkew
+from strongroom.extensions.observability.disks import FREE, SIZE, Disks, disk_folders
+from strongroom.extensions.observability.families import Family, Sample
+from strongroom.extensions.observability.totals import (
     BACKUP,
     COUNTED_SECONDS,
     JOB_FAILED,
@@ -29,6 +27,8 @@ from strongroom.ops.observability.totals import (
     USERS,
     Totals,
 )
+from strongroom.foundation.database.statements import Statement
+from strongroom.foundation.errors import Unavailable
 from strongroom.plugin_api.storage import ObjectNotFound, StorageError
 from strongroom.testing.clock import HOUR, ManualClock
 from strongroom.testing.server import free_port

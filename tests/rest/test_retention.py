@@ -10,13 +10,13 @@ from tests.support.features import needs
 from tests.support.scene import Scene
 
 from strongroom.clock import iso_format
-from strongroom.content.files.retention.feature import RetentionFeature
-from strongroom.content.files.trash.service import TrashService
-from strongroom.content.files.versions.service import VersionService
 from strongroom.content.nodes.removal_guard import RemovalGuard
 from strongroom.content.nodes.retention_clock import RetentionClock
 from strongroom.content.nodes.retention_models import RetentionMode
 from strongroom.content.tenants.deletion import TenantDeletion
+from strongroom.extensions.retention.feature import RetentionFeature
+from strongroom.extensions.trash.service import TrashService
+from strongroom.extensions.versions.service import VersionService
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.upgrade import read_schema, upgrade
 from strongroom.testing.clock import HOUR

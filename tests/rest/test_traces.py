@@ -10,9 +10,9 @@ from tests.support.api import Api, Person
 from tests.support.collector import CollectedSpan, Collector, collecting
 from tests.support.databases import make_unavailable
 
+from strongroom.extensions.observability.tracing import OpenTelemetryTracer, start_tracing
 from strongroom.foundation.config.server_settings import LoggingSettings, TracingSettings
 from strongroom.foundation.logs import JsonFormatter, configure
-from strongroom.ops.observability.tracing import OpenTelemetryTracer, start_tracing
 from strongroom.plugin_api import tracing
 from strongroom.testing.clock import ManualClock
 from strongroom.web.http.request import current_request_id

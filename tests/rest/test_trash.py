@@ -9,9 +9,9 @@ from tests.support.databases import on_postgresql
 from tests.support.scene import Scene
 
 from strongroom.clock import iso_format
-from strongroom.content.files.trash import service as trash_service
-from strongroom.content.files.trash.service import TrashService
 from strongroom.content.nodes.models import nodes, trash
+from strongroom.extensions.trash import service as trash_service
+from strongroom.extensions.trash.service import TrashService
 from strongroom.testing.clock import HOUR
 
 pytestmark = pytest.mark.both_databases

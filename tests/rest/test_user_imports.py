@@ -20,6 +20,8 @@ from tests.support.imports import (
 
 from strongroom.activity.audit.models import audit_events
 from strongroom.clock import DAY
+from strongroom.extensions.observability.checks import ImportedPasswordsCheck
+from strongroom.extensions.observability.doctor import CheckState
 from strongroom.extensions.user_imports.lines import MAX_LINE, LineParser, split_lines
 from strongroom.extensions.user_imports.models import (
     UserImport,
@@ -45,8 +47,6 @@ from strongroom.identity.users.models import (
     user_metadata,
     users,
 )
-from strongroom.ops.observability.checks import ImportedPasswordsCheck
-from strongroom.ops.observability.doctor import CheckState
 
 PLUGINS = {"enabled": ["storage_local", "password_schemes", "factor_totp"]}
 LINKS = {"link_url": "https://app.example.com/password#"}

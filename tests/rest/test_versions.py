@@ -8,9 +8,9 @@ from tests.support.api import PASSWORD, Answer, Api, Json, Person, error_code
 from tests.support.scanners import SCANNING, VIRUS, install_word_scanner
 from tests.support.scene import Scene
 
-from strongroom.content.files.versions.service import VersionService
 from strongroom.content.scanning.worker import ScanWorker
 from strongroom.content.storage.service import BlobService
+from strongroom.extensions.versions.service import VersionService
 from strongroom.testing.clock import HOUR
 
 DAY = 24 * HOUR

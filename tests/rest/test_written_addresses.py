@@ -12,6 +12,7 @@ from tests.support.mail import MailServer
 from tests.support.waiting import wait_until
 
 from strongroom.activity.notifications.service import MessageService
+from strongroom.extensions.observability.checks import MessagesCheck
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.upgrade import (
     SCHEMA_REVISION,
@@ -20,7 +21,6 @@ from strongroom.foundation.database.upgrade import (
     upgrade,
 )
 from strongroom.identity.users.bulk import find_unreachable
-from strongroom.ops.observability.checks import MessagesCheck
 from strongroom.testing.server import free_port
 
 SHARP, DOUBLE, WIRE = "Ann@fa\xdf.de", "ann@fass.de", "Ann@xn--fa-hia.de"

@@ -7,9 +7,9 @@ import pytest
 from flask import Flask
 
 from strongroom.assembly.features import FEATURES, core_blueprints
-from strongroom.content.files.retention.feature import RetentionFeature
 from strongroom.content.scanning.feature import ScanningFeature
 from strongroom.extensions.business_files.feature import BusinessFilesFeature
+from strongroom.extensions.retention.feature import RetentionFeature
 from strongroom.extensions.uploads.direct_feature import DirectUploadsFeature
 from strongroom.web.feature import Feature
 from strongroom.web.http.routing import Operation

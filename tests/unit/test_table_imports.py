@@ -10,7 +10,11 @@ CORE = Path(strongroom.__file__).parent
 
 ALLOWED = {
     ("content.files", "content.nodes"),  # files are what clients see of nodes
-    ("extensions.bundles", "content.nodes"),  # a bundle is a selection of nodes
+    # The trash, retention periods and bundles are rows or selections of nodes.
+    ("extensions.bundles", "content.nodes"),
+    ("extensions.trash", "content.nodes"),
+    ("extensions.retention", "content.nodes"),
+    ("extensions.invitations", "content.tenants"),  # an invitation makes a membership
     ("extensions.events", "content.nodes"),  # the events are written where nodes change
     # One query for the credentials of those who can act, who are many.
     ("extensions.platform_logins", "identity.access_keys"),
@@ -21,7 +25,7 @@ ALLOWED = {
     ("extensions.backup.restore", "authorizations"),  # likewise
     ("extensions.backup.restore", "blobs"),  # likewise
     ("extensions.backup.restore", "retention_clock"),  # likewise
-    ("ops.observability.clock_skew", "audit_events"),  # compares the clock with the newest event
+    ("extensions.observability.clock_skew", "audit_events"),  # compares the clock with the newest event
 }
 
 

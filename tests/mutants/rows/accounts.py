@@ -94,7 +94,7 @@ ROWS: Final = (
     core(
         "step-up-invitations",
         "An invitation to a privileged role needs the proof of a change of the role.",
-        "content/tenants/invitations/sending.py::InvitationSending.check_rights",
+        "extensions/invitations/sending.py::InvitationSending.check_rights",
         "if role.is_privileged:",
         "if False:",
         "rest/test_sensitive_routes.py"

@@ -106,7 +106,7 @@ ROWS: Final = (
     core(
         "invitations-administer",
         "Only administrators of a tenant invite to it.",
-        "content/tenants/invitations/sending.py::InvitationSending.check_rights",
+        "extensions/invitations/sending.py::InvitationSending.check_rights",
         "with self._database.read() as connection:\n"
         "    self._memberships.require_admin(connection, tenant_id, identity)\n"
         "if role.is_privileged",
@@ -116,7 +116,7 @@ ROWS: Final = (
     core(
         "invitations-expiry",
         "An invitation ends.",
-        "content/tenants/invitations/acceptance.py",
+        "extensions/invitations/acceptance.py",
         'IS_OPEN: Final = invitations.c.expires_at > bindparam("now")',
         'IS_OPEN: Final = bindparam("now") == bindparam("now")',
         "rest/test_invitations.py::TestAcceptance::test_a_secret_ends",
@@ -124,7 +124,7 @@ ROWS: Final = (
     core(
         "invitations-once",
         "An invitation is accepted once.",
-        "content/tenants/invitations/acceptance.py::InvitationAcceptance.accept",
+        "extensions/invitations/acceptance.py::InvitationAcceptance.accept",
         "if not self.remove(connection, invitation): raise NotFound",
         "",
         "rest/test_invitations.py::TestAcceptance::test_a_secret_works_once_for_whoever_presents_it",
@@ -132,7 +132,7 @@ ROWS: Final = (
     core(
         "invitations-former-administrator",
         "An invitation ends when its sender no longer administers the tenant.",
-        "content/tenants/invitations/acceptance.py::InvitationAcceptance._counts",
+        "extensions/invitations/acceptance.py::InvitationAcceptance._counts",
         "return role is Role.ADMIN",
         "return True",
         "rest/test_invitations.py::TestRegistration::test_one_of_a_former_administrator_does_not",
@@ -140,7 +140,7 @@ ROWS: Final = (
     core(
         "invitations-known",
         "Inviting does not reveal who is registered.",
-        "content/tenants/invitations/service.py::InvitationService._add_known",
+        "extensions/invitations/service.py::InvitationService._add_known",
         "if not self._policy.adds_known: return",
         "",
         "rest/test_invitations.py::TestWhoInvites::test_nobody_learns_who_is_registered",
@@ -148,7 +148,7 @@ ROWS: Final = (
     core(
         "invitations-secret-of-contact",
         "Registration by invitation only accepts the contact that was invited.",
-        "content/tenants/invitations/received.py::ReceivedInvitations.is_invited",
+        "extensions/invitations/received.py::ReceivedInvitations.is_invited",
         "is not None and invitation.contact == credential",
         "is not None",
         "rest/test_invitations.py::TestInvitedRegistration::test_only_the_invited_contact_registers",

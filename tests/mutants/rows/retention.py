@@ -72,7 +72,7 @@ ROWS: Final = (
     core(
         "retention-thinning",
         "Thinning keeps retained versions.",
-        "content/files/versions/service.py::VersionService._remove",
+        "extensions/versions/service.py::VersionService._remove",
         "removable = self._guard.removable_versions(connection, still_due)",
         "removable = still_due",
         "rest/test_retention.py::TestGovernance::test_versions_are_kept_for_the_days_of_the_tenant",
@@ -104,7 +104,7 @@ ROWS: Final = (
     core(
         "retention-records",
         "Only the role records places holds.",
-        "content/files/retention/service.py::HoldService._require_records",
+        "extensions/retention/service.py::HoldService._require_records",
         "if self._memberships.role_of(connection, tenant_id, identity) is not Role.RECORDS:",
         "if False:",
         "rest/test_retention.py::test_the_role_records_holds_what_it_cannot_see",
@@ -112,7 +112,7 @@ ROWS: Final = (
     core(
         "retention-shorter",
         "In compliance mode a hold does not become shorter.",
-        "content/files/retention/service.py::_require_not_sooner",
+        "extensions/retention/service.py::_require_not_sooner",
         "if until is None or until < hold.until:",
         "if until is None:",
         "rest/test_retention.py::TestCompliance::test_a_hold_becomes_longer",
@@ -120,7 +120,7 @@ ROWS: Final = (
     core(
         "retention-release",
         "In compliance mode a hold with an end is not released.",
-        "content/files/retention/service.py::HoldService.release",
+        "extensions/retention/service.py::HoldService.release",
         "if rules.is_compliance and hold.until is not None:",
         "if False:",
         "rest/test_retention.py::TestCompliance::test_a_hold_becomes_longer",
@@ -128,7 +128,7 @@ ROWS: Final = (
     core(
         "retention-weaker",
         "In compliance mode no setting becomes less strict.",
-        "content/files/retention/service.py::RetentionService.set",
+        "extensions/retention/service.py::RetentionService.set",
         "if before.is_compliance and not _is_as_strict(after, before.settings):",
         "if False:",
         "rest/test_retention.py::TestCompliance::test_no_setting_becomes_less_strict",
@@ -177,7 +177,7 @@ ROWS: Final = (
     core(
         "retention-purging",
         "An entry whose removal has begun cannot be held.",
-        "content/files/retention/service.py::HoldService._require_node",
+        "extensions/retention/service.py::HoldService._require_node",
         'if node.trash_id and _IS_PURGING.first(connection, {"of_entry": node.trash_id}):',
         "if False:",
         "rest/test_retention.py::test_what_is_being_removed_cannot_be_held",

@@ -62,7 +62,7 @@ ROWS: Final = (
         "foundation/logs.py::TextFormatter.formatMessage",
         "record.message = self.hide(record.message)",
         "pass",
-        "unit/ops/observability/test_logs.py::test_a_secret_that_a_plugin_logs_is_masked",
+        "unit/extensions/observability/test_logs.py::test_a_secret_that_a_plugin_logs_is_masked",
     ),
     core(
         "server-state-logged-tracebacks",
@@ -70,6 +70,6 @@ ROWS: Final = (
         "foundation/logs.py::_HidingFormatter.formatException",
         "self.hide(super().formatException(ei))",
         "super().formatException(ei)",
-        "unit/ops/observability/test_logs.py::test_a_secret_that_a_plugin_logs_is_masked",
+        "unit/extensions/observability/test_logs.py::test_a_secret_that_a_plugin_logs_is_masked",
     ),
 )

@@ -16,7 +16,7 @@ ROWS: Final = (
     core(
         "trash-of-others",
         "Members see only what they deleted themselves.",
-        "content/files/trash/service.py::TrashService._find",
+        "extensions/trash/service.py::TrashService._find",
         "if trashed is None or user_id not in (None, trashed.entry.trashed_by):",
         "if trashed is None:",
         "rest/test_trash.py::TestList::test_others_see_nothing_of_an_entry",
@@ -41,7 +41,7 @@ ROWS: Final = (
     core(
         "trash-elsewhere",
         "A restoration to another folder gives no permission that outlasts the caller's.",
-        "content/files/trash/service.py::TrashService._folder",
+        "extensions/trash/service.py::TrashService._folder",
         "if parent_id != former:",
         "if False:",
         "rest/test_trash.py::TestRestoration::test_it_needs_the_permission_to_write_to_the_folder",
@@ -49,7 +49,7 @@ ROWS: Final = (
     core(
         "versions-scan",
         "Content that may not be read is not restored from a version.",
-        "content/files/versions/service.py::VersionService.restore",
+        "extensions/versions/service.py::VersionService.restore",
         "require_readable(version.scan) content",
         "content",
         "rest/test_versions.py::TestScanning::test_a_version_that_waits_for_its_scan_gets_its_state",

@@ -3,10 +3,10 @@
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from strongroom.content.files.retention.service import HoldService
-from strongroom.content.files.trash.service import RestoreRequest, TrashService
 from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.models import Permission
+from strongroom.extensions.retention.service import HoldService
+from strongroom.extensions.trash.service import RestoreRequest, TrashService
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.errors import Forbidden, NameConflict, NotFound
 from tests.support.tree.model import Errors, content_size

@@ -5,8 +5,8 @@ from hashlib import sha256
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from strongroom.content.files.versions.service import VersionService
 from strongroom.content.nodes.models import Permission
+from strongroom.extensions.versions.service import VersionService
 from tests.support.tree.setting import ALL, NODES, USERS, TreeSetting
 
 

@@ -9,8 +9,8 @@ from tests.support.commands import run_command
 from tests.support.databases import on_sqlite
 from tests.support.scene import Scene
 
-from strongroom.ops.observability.checks import EventsCheck
-from strongroom.ops.observability.doctor import CheckState
+from strongroom.extensions.observability.checks import EventsCheck
+from strongroom.extensions.observability.doctor import CheckState
 from strongroom.plugin_api.events import Event, EventRejected, EventSink
 
 pytestmark = on_sqlite

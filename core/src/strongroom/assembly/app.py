@@ -12,7 +12,7 @@ from strongroom.assembly.page_templates import require_known_templates
 from strongroom.assembly.plugin_host.host_errors import HOST_ERRORS
 from strongroom.assembly.plugin_host.page_parts import PageParts
 from strongroom.clock import Clock
-from strongroom.content.tenants.invitations.messages import InvitationLinks
+from strongroom.extensions.invitations.messages import InvitationLinks
 from strongroom.extensions.user_management.link_urls import LinkUrls
 from strongroom.foundation.addresses import parse_network
 from strongroom.foundation.config import Configuration, ConfigurationError, Settings

@@ -10,6 +10,7 @@ from strongroom.assembly.infrastructure import Infrastructure
 from strongroom.assembly.plugin_host.hosts import PluginHosts, report_threads
 from strongroom.assembly.plugin_host.part import plugin_parts
 from strongroom.assembly.plugin_host.restoring_page import RestoringPage
+from strongroom.assembly.production import refuse_unsafe
 from strongroom.assembly.services import Services, assemble
 from strongroom.clock import Clock, SystemClock
 from strongroom.content.nodes.retention_clock import RetentionClock
@@ -18,7 +19,6 @@ from strongroom.foundation.jobs.runner import JobRunner
 from strongroom.foundation.plugins.plugin import PluginError
 from strongroom.foundation.plugins.selection import select
 from strongroom.identity.users.change_notices import ChangeNotices
-from strongroom.ops.production import refuse_unsafe
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.metrics import Metric
 from strongroom.web.feature import Feature
@@ -49,7 +49,7 @@ class Container(Services):
         metrics = self.registry.metrics()
         if self.base.metrics is not None:
             # Imported here to save time when there are no metrics.
-            from strongroom.ops.observability.plugin_metrics import record_in, taken_name
+            from strongroom.extensions.observability.plugin_metrics import record_in, taken_name
 
             if taken := taken_name(self.base.metrics, metrics):
                 raise PluginError(f"the core has a metric of the name {taken}; rename the plugin's")

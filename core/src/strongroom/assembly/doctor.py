@@ -9,10 +9,7 @@ from strongroom.content.files.reindexing import NameReindexing
 from strongroom.content.scanning.rescans import Rescans
 from strongroom.content.scanning.scanners import Scanners
 from strongroom.content.storage.service import BlobService
-from strongroom.identity.sessions.login_methods import LoginMethods
-from strongroom.identity.users.change_notices import ChangeNotices
-from strongroom.identity.users.user_reindexing import UserReindexing
-from strongroom.ops.observability.checks import (
+from strongroom.extensions.observability.checks import (
     EventsCheck,
     ImportedPasswordsCheck,
     JobsCheck,
@@ -26,7 +23,10 @@ from strongroom.ops.observability.checks import (
     TemplateCopiesCheck,
     UserIndexCheck,
 )
-from strongroom.ops.observability.doctor import Check, Doctor
+from strongroom.extensions.observability.doctor import Check, Doctor
+from strongroom.identity.sessions.login_methods import LoginMethods
+from strongroom.identity.users.change_notices import ChangeNotices
+from strongroom.identity.users.user_reindexing import UserReindexing
 from strongroom.plugin_api.jobs import Job
 
 

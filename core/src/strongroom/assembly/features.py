@@ -10,17 +10,13 @@ from strongroom.activity.notifications.feature import NotificationsFeature
 from strongroom.content.files.change_feature import FileChangesFeature
 from strongroom.content.files.feature import FilesFeature
 from strongroom.content.files.grant_feature import GrantsFeature
-from strongroom.content.files.retention.feature import RetentionFeature
 from strongroom.content.files.search_feature import SearchFeature
 from strongroom.content.files.transfer_feature import TransfersFeature
-from strongroom.content.files.trash.feature import TrashFeature
-from strongroom.content.files.versions.feature import VersionsFeature
 from strongroom.content.nodes.feature import NodesFeature
 from strongroom.content.scanning.feature import ScanningFeature
 from strongroom.content.storage.feature import StorageFeature
 from strongroom.content.tenants.feature import TenantsFeature
 from strongroom.content.tenants.groups.feature import GroupsFeature
-from strongroom.content.tenants.invitations.feature import InvitationsFeature
 from strongroom.content.tenants.service_accounts.feature import ServiceAccountsFeature
 from strongroom.extensions.batches.feature import BatchesFeature
 from strongroom.extensions.bundles.feature import BundlesFeature
@@ -28,19 +24,23 @@ from strongroom.extensions.business_files.feature import BusinessFilesFeature
 from strongroom.extensions.changes.feature import ChangeFeedFeature
 from strongroom.extensions.events.feature import FileEventsFeature
 from strongroom.extensions.impersonation.feature import ImpersonationFeature
+from strongroom.extensions.invitations.feature import InvitationsFeature
+from strongroom.extensions.observability.feature import HealthFeature
 from strongroom.extensions.own_data.feature import OwnDataFeature
 from strongroom.extensions.platform_logins.feature import PlatformLoginsFeature
+from strongroom.extensions.retention.feature import RetentionFeature
+from strongroom.extensions.trash.feature import TrashFeature
 from strongroom.extensions.uploads.direct_feature import DirectUploadsFeature
 from strongroom.extensions.uploads.feature import UploadsFeature
 from strongroom.extensions.user_imports.feature import UserImportsFeature
 from strongroom.extensions.user_management.feature import UserManagementFeature
+from strongroom.extensions.versions.feature import VersionsFeature
 from strongroom.identity.access_keys.feature import AccessKeysFeature
 from strongroom.identity.accounts.feature import AccountsFeature
 from strongroom.identity.service_accounts.feature import ServerAccountsFeature
 from strongroom.identity.sessions.feature import SessionsFeature
 from strongroom.identity.users.feature import UsersFeature
 from strongroom.identity.verification.feature import VerificationFeature
-from strongroom.ops.observability.feature import HealthFeature
 from strongroom.web.feature import Feature
 
 if TYPE_CHECKING:

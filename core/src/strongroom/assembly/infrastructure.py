@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from strongroom.clock import Clock
+from strongroom.extensions.observability.observers import StatementObserver
 from strongroom.foundation.addresses import network_of
 from strongroom.foundation.config import Configuration, ConfigurationError, Settings
 from strongroom.foundation.config.rates import Rate
@@ -27,7 +28,6 @@ from strongroom.foundation.plugins.selection import ExtensionSpec, ExtensionT, S
 from strongroom.foundation.plugins.shared_values import SharedValues
 from strongroom.foundation.secret_keys import SecretKeys, load_or_create_secret
 from strongroom.foundation.translations import Translations
-from strongroom.ops.observability.observers import StatementObserver
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.folders import require_possible_folder
 from strongroom.plugin_api.keys import KeyProvider, KeyProviderError
@@ -40,7 +40,7 @@ from strongroom.web.http.dispatch.application import Application
 from strongroom.web.http.request import client
 
 if TYPE_CHECKING:
-    from strongroom.ops.observability.metrics import Metrics
+    from strongroom.extensions.observability.metrics import Metrics
 
 
 logger = logging.getLogger(__name__)
@@ -244,7 +244,7 @@ class Infrastructure:
         # Imported here to save time when there are no metrics.
         from prometheus_client import CollectorRegistry
 
-        from strongroom.ops.observability.metrics import Metrics
+        from strongroom.extensions.observability.metrics import Metrics
 
         return Metrics(CollectorRegistry())
 

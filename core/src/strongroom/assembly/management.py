@@ -16,25 +16,25 @@ from flask import Flask, Response
 
 from strongroom.assembly.container import Container, build
 from strongroom.content.storage.service import BlobService
-from strongroom.foundation.config import Configuration, Settings
-from strongroom.foundation.processes import is_ok
-from strongroom.foundation.translations import Translations
-from strongroom.ops.observability.bounded_calls import PATIENCE_SECONDS
-from strongroom.ops.observability.clock_skew import ClockSkew
-from strongroom.ops.observability.disks import Disks, disk_folders
-from strongroom.ops.observability.families import (
+from strongroom.extensions.observability.bounded_calls import PATIENCE_SECONDS
+from strongroom.extensions.observability.clock_skew import ClockSkew
+from strongroom.extensions.observability.disks import Disks, disk_folders
+from strongroom.extensions.observability.families import (
     PART_UP,
     Family,
     FamilyCollector,
     Sample,
     build_info,
 )
-from strongroom.ops.observability.plugin_metrics import PluginGauges
-from strongroom.ops.observability.process_metrics import ProcessMetrics
-from strongroom.ops.observability.readiness import AWAY, Probes, Readiness, probes
-from strongroom.ops.observability.shared_metrics import exposition
-from strongroom.ops.observability.totals import Totals
-from strongroom.ops.observability.views import blueprint as health_blueprint
+from strongroom.extensions.observability.plugin_metrics import PluginGauges
+from strongroom.extensions.observability.process_metrics import ProcessMetrics
+from strongroom.extensions.observability.readiness import AWAY, Probes, Readiness, probes
+from strongroom.extensions.observability.shared_metrics import exposition
+from strongroom.extensions.observability.totals import Totals
+from strongroom.extensions.observability.views import blueprint as health_blueprint
+from strongroom.foundation.config import Configuration, Settings
+from strongroom.foundation.processes import is_ok
+from strongroom.foundation.translations import Translations
 from strongroom.web.http.dispatch.application import Application
 from strongroom.web.http.request import register_service
 

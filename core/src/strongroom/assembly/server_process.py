@@ -73,7 +73,7 @@ _SHORTEST_LOGGED_SECRET: Final = 8
 
 if TYPE_CHECKING:
     from strongroom.assembly.container import Container
-    from strongroom.ops.observability.tracing import OpenTelemetryTracer
+    from strongroom.extensions.observability.tracing import OpenTelemetryTracer
 
 logger = logging.getLogger(__name__)
 
@@ -363,7 +363,7 @@ def _start_tracing(settings: Settings) -> "OpenTelemetryTracer | None":
     if not settings.tracing.endpoint:
         return None
     # Imported only here, because it takes long.
-    from strongroom.ops.observability.tracing import start_tracing
+    from strongroom.extensions.observability.tracing import start_tracing
 
     tracer = start_tracing(settings.tracing)
     # After the container, whose services may still end spans.

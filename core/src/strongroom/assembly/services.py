@@ -19,6 +19,8 @@ from strongroom.content.storage.services import StorageServices
 from strongroom.content.storage.stores import Stores
 from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.content.tenants.user_exports import tenants_of_member
+from strongroom.extensions.observability.observers import StorageCallObserver
+from strongroom.extensions.observability.readiness import Readiness, probes
 from strongroom.extensions.own_data.exports import OwnExports
 from strongroom.foundation.config import Settings
 from strongroom.foundation.database import Database
@@ -27,8 +29,6 @@ from strongroom.foundation.limits.backends import prune_events
 from strongroom.foundation.plugins.plugin import PluginError
 from strongroom.foundation.plugins.selection import Selection, add_plugin_error
 from strongroom.identity.accounts.deactivation import Deactivations
-from strongroom.ops.observability.observers import StorageCallObserver
-from strongroom.ops.observability.readiness import Readiness, probes
 from strongroom.plugin_api.jobs import Job, JobRun
 from strongroom.plugin_api.pruning import PruneStep
 from strongroom.web.feature import Feature
@@ -36,7 +36,7 @@ from strongroom.web.parts import Part, UserEnding
 from strongroom.web.services import Groups
 
 if TYPE_CHECKING:
-    from strongroom.ops.observability.metrics import Metrics
+    from strongroom.extensions.observability.metrics import Metrics
 
 
 T = TypeVar("T")

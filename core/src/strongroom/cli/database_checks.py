@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from strongroom.assembly.production import refuse_unstated_database
 from strongroom.cli.database_faults import database_fault_of
 from strongroom.foundation.config import Configuration, ConfigurationError
 from strongroom.foundation.database import Database
@@ -23,7 +24,6 @@ from strongroom.foundation.database.plugin_tables import (
 from strongroom.foundation.database.upgrade import NewerSchema, Schema, read_schema, upgrade
 from strongroom.foundation.plugins.selection import add_plugin_error
 from strongroom.foundation.secret_keys import SecretKeys
-from strongroom.ops.production import refuse_unstated_database
 
 
 def open_database(configuration: Configuration) -> Database:

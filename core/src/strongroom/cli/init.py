@@ -15,13 +15,13 @@ from typing import Any, Final
 
 import click
 
+from strongroom.assembly.samples import SECRETS_TO_FILL_IN
 from strongroom.cli.output import echo
 from strongroom.clock import SystemClock
 from strongroom.foundation.config.loader import installed_of
 from strongroom.foundation.config.server_settings import PluginsSettings
 from strongroom.foundation.secret_keys import create_private_file
 from strongroom.identity.sessions.signing_keys import create_key_file
-from strongroom.ops.samples import SECRETS_TO_FILL_IN
 
 _DOMAIN: Final = "files.example.com"
 _FOLDER: Final = "/etc/strongroom"

@@ -10,8 +10,8 @@ import click
 from strongroom.cli.context import CommandContext, config_option, plugins_checked
 from strongroom.cli.output import echo, echo_json
 from strongroom.cli.progress import progress_bar
+from strongroom.extensions.observability.doctor import CheckResult, CheckState, failed
 from strongroom.foundation.config import ConfigurationError
-from strongroom.ops.observability.doctor import CheckResult, CheckState, failed
 
 if TYPE_CHECKING:
     from strongroom.assembly.container import Container
@@ -93,7 +93,7 @@ def _examine(context: CommandContext, recipients: tuple[str, ...]) -> Iterator[C
 def _examine_container(container: "Container", recipients: tuple[str, ...]) -> Iterator[CheckResult]:
     from strongroom.activity.notifications.services import composer_of
     from strongroom.assembly.doctor import assemble_doctor
-    from strongroom.ops.observability.doctor import try_senders
+    from strongroom.extensions.observability.doctor import try_senders
 
     yield from assemble_doctor(container, container.jobs).examine()
     senders = {

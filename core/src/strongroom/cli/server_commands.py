@@ -133,7 +133,7 @@ def _metrics_folder(configuration: Configuration) -> Iterator[Path | None]:
 
     Folders of servers that were killed are removed in any case.
     """
-    from strongroom.ops.observability.shared_metrics import (
+    from strongroom.extensions.observability.shared_metrics import (
         metrics_folder,
         remove_stale_folders,
         share_metrics,

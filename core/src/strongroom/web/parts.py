@@ -79,7 +79,7 @@ class Part:
         return ()
 
     def register_metrics(self) -> Iterable[Metric]:
-        """Return its metrics. The core has its own in ``ops/observability/metrics.py``."""
+        """Return its metrics. The core has its own in ``extensions/observability/metrics.py``."""
         return ()
 
     def start(self) -> None:

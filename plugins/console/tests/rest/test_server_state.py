@@ -173,7 +173,7 @@ def test_a_database_that_hangs_does_not_hang_the_counts(
 ) -> None:
     release = threading.Event()
     monkeypatch.setattr(HostServer, "patience", 0.2)
-    monkeypatch.setattr("strongroom.ops.observability.totals.totals", lambda _: release.wait(60))
+    monkeypatch.setattr("strongroom.extensions.observability.totals.totals", lambda _: release.wait(60))
     monkeypatch.setattr(
         "strongroom.content.storage.stores.Inventory.holdings", lambda _: release.wait(60)
     )

@@ -1,7 +1,7 @@
 """What ``strongroom doctor`` reports about the users of providers."""
 
-from strongroom.ops.observability.checks import LoginMethodsCheck, LostCredentialsCheck
-from strongroom.ops.observability.doctor import CheckState
+from strongroom.extensions.observability.checks import LoginMethodsCheck, LostCredentialsCheck
+from strongroom.extensions.observability.doctor import CheckState
 
 from ..clients import Logins
 from ..hostile import HostileProvider

@@ -12,11 +12,11 @@ from tests.support.scene import Scene
 from strongroom.content.files.reindexing import NameReindexing, OrderRecount
 from strongroom.content.nodes import child_counts, name_index
 from strongroom.content.nodes.name_index import NAME_INDEX
+from strongroom.extensions.observability.checks import NameIndexCheck
+from strongroom.extensions.observability.doctor import CheckState
 from strongroom.foundation.collation import sort_key
 from strongroom.foundation.database import Database, text_index
 from strongroom.foundation.database.upgrade import alembic_config, upgrade
-from strongroom.ops.observability.checks import NameIndexCheck
-from strongroom.ops.observability.doctor import CheckState
 
 
 @pytest.fixture

@@ -14,12 +14,12 @@ from tests.support.debian_postgresql import debian_postgresql
 
 from strongroom.assembly.container import Container, build
 from strongroom.assembly.doctor import assemble_doctor
-from strongroom.content.files.retention.service import HoldService
 from strongroom.content.tenants.models import Role
 from strongroom.content.tenants.service import TenantService
+from strongroom.extensions.observability.doctor import CheckState
+from strongroom.extensions.retention.service import HoldService
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.config import load
-from strongroom.ops.observability.doctor import CheckState
 
 FILES = 2000
 

@@ -18,12 +18,12 @@ from strongroom.assembly.plugin_host import hosts
 from strongroom.cli.database_checks import require_served_schema
 from strongroom.cli.startup import require_offline
 from strongroom.content.scanning.scanners import Scanners, ScanSubject
+from strongroom.extensions.observability.metrics import Metrics
 from strongroom.foundation.config import Configuration, ConfigurationError, load
 from strongroom.foundation.database.plugin_tables import plugin_schemas
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom.foundation.plugins import hook_calls
 from strongroom.identity.sessions.factor_verification import SecondFactors
-from strongroom.ops.observability.metrics import Metrics
 
 HEADER = """\
 from typing import Any

@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from strongroom.cli.main import root
+from strongroom.extensions.observability.doctor import CheckState, examine_plugin_files
 from strongroom.foundation.config import ConfigurationError, load
 from strongroom.foundation.config.plugin_discovery import load_plugin_file
 from strongroom.foundation.plugins.selection import select
-from strongroom.ops.observability.doctor import CheckState, examine_plugin_files
 
 HEADER = 'from strongroom.plugin_api import hookimpl, option\nAPI_VERSION = "2.0"\n'
 PLUGIN = (

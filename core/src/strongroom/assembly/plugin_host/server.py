@@ -25,14 +25,14 @@ from strongroom.assembly.plugin_host.server_records import (
 )
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import Holding, Inventory
+from strongroom.extensions.observability.bounded_calls import BoundedCalls
+from strongroom.extensions.observability.doctor import Doctor
+from strongroom.extensions.observability.examination import PATIENCE_SECONDS, BoundedDoctor
+from strongroom.extensions.observability.totals import ServerSize, SizeCounter
 from strongroom.foundation.config.describe import SecretMask, Section, values
 from strongroom.foundation.config.plugin_discovery import installed_plugins
 from strongroom.foundation.errors import Forbidden, ImpersonationRefused, NotFound
 from strongroom.foundation.operations import OperationRule
-from strongroom.ops.observability.bounded_calls import BoundedCalls
-from strongroom.ops.observability.doctor import Doctor
-from strongroom.ops.observability.examination import PATIENCE_SECONDS, BoundedDoctor
-from strongroom.ops.observability.totals import ServerSize, SizeCounter
 from strongroom.plugin_api import API_VERSION
 from strongroom.plugin_api import server as api
 from strongroom.version import __version__

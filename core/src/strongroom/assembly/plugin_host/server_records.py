@@ -8,6 +8,7 @@ from typing import Any, Final
 from strongroom.activity.audit.stepwise import VerifiedPart
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import Holding
+from strongroom.extensions.observability.doctor import CheckResult, Doctor
 from strongroom.foundation.config import Settings
 from strongroom.foundation.config.describe import (
     ConfigurationValue,
@@ -22,7 +23,6 @@ from strongroom.foundation.plugins.kinds import provided_by
 from strongroom.foundation.plugins.manager import PluginManager
 from strongroom.foundation.plugins.plugin import Plugin
 from strongroom.foundation.plugins.selection import BUILTIN
-from strongroom.ops.observability.doctor import CheckResult, Doctor
 from strongroom.plugin_api import server as api
 from strongroom.plugin_api.contacts import masked
 from strongroom.plugin_api.jobs import Job

@@ -16,13 +16,13 @@ from strongroom.content.files.grants import GrantRequest, GrantService, GroupGra
 from strongroom.content.files.group_grants import GroupGrantService
 from strongroom.content.files.moving import Move, MovingService
 from strongroom.content.files.service import FileService
-from strongroom.content.files.trash.service import RestoreRequest, TrashService
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeView
 from strongroom.content.nodes.events import EventRow, FileEvents
 from strongroom.content.nodes.models import NodeType
 from strongroom.content.nodes.shared_reads import SharedReads, sharing_reads
 from strongroom.content.storage.models import Released
+from strongroom.extensions.trash.service import RestoreRequest, TrashService
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import StrongroomError, Unavailable

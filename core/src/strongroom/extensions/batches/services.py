@@ -3,9 +3,9 @@
 from functools import cached_property
 
 from strongroom.content.files.services import FileServices
-from strongroom.content.files.trash.services import TrashServices
 from strongroom.content.nodes.services import NodeServices
 from strongroom.extensions.batches.service import BatchService
+from strongroom.extensions.trash.services import TrashServices
 from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
 

@@ -7,7 +7,6 @@ from strongroom.content.files.copying import Copy
 from strongroom.content.files.grants import GrantRequest, GroupGrantRequest
 from strongroom.content.files.moving import Move
 from strongroom.content.files.serializers import Json, serialize_node
-from strongroom.content.files.trash.service import RestoreRequest
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.models import Permission
@@ -21,6 +20,7 @@ from strongroom.extensions.batches.service import (
     GroupRevocation,
     Revocation,
 )
+from strongroom.extensions.trash.service import RestoreRequest
 from strongroom.foundation import errors
 from strongroom.foundation.errors import Translate, error_member
 from strongroom.web.http.access import Access, current_identity

@@ -6,8 +6,8 @@ from contextlib import closing
 import pytest
 
 from strongroom.extensions.bundles.archive import AHEAD, IN_FLIGHT, work_ahead
+from strongroom.extensions.observability.tracing import OpenTelemetryTracer
 from strongroom.foundation.config.server_settings import TracingSettings
-from strongroom.ops.observability.tracing import OpenTelemetryTracer
 from strongroom.plugin_api.tracing import attached, current_span
 
 PATIENCE = 30

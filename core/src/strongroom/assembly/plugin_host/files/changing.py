@@ -5,9 +5,9 @@ from strongroom.assembly.plugin_host.files.records import conflict_rule, file_in
 from strongroom.content.files.copying import Copy, CopyingService
 from strongroom.content.files.moving import Move, MovingService
 from strongroom.content.files.service import FileService
-from strongroom.content.files.trash.service import RestoreRequest, TrashService
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.services import NodeServices
+from strongroom.extensions.trash.service import RestoreRequest, TrashService
 from strongroom.plugin_api import files as api
 
 

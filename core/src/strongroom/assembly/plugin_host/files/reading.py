@@ -16,8 +16,6 @@ from strongroom.content.files.paths import PathLookup
 from strongroom.content.files.schemas import SearchQuery
 from strongroom.content.files.search import FileSearch, NodeSearch
 from strongroom.content.files.service import FileService
-from strongroom.content.files.trash.service import TrashService
-from strongroom.content.files.versions.service import VersionService
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.events import DownloadRecorder
 from strongroom.content.nodes.models import Node
@@ -25,6 +23,8 @@ from strongroom.content.nodes.node_cursors import node_paging
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder
 from strongroom.content.nodes.node_selection import NodeSelection
 from strongroom.content.storage.models import BlobLocation
+from strongroom.extensions.trash.service import TrashService
+from strongroom.extensions.versions.service import VersionService
 from strongroom.foundation.caller import Identity
 from strongroom.foundation.errors import (
     NotAFile,

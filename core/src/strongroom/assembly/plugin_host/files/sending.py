@@ -7,13 +7,13 @@ from strongroom.assembly.plugin_host.caller import AsCaller
 from strongroom.assembly.plugin_host.files.content import storage_errors
 from strongroom.assembly.plugin_host.files.records import version_number
 from strongroom.content.files.service import FileService
-from strongroom.content.files.versions.service import VersionService
 from strongroom.content.files.views import send_download, send_node
 from strongroom.content.nodes import operations
 from strongroom.extensions.bundles.service import BundleService
 from strongroom.extensions.bundles.views import send_bundle
 from strongroom.extensions.business_files.pictures import OriginalPicture
 from strongroom.extensions.business_files.services import BusinessFileServices
+from strongroom.extensions.versions.service import VersionService
 from strongroom.foundation.errors import (
     NotAFile,
     PictureUnreadable,

@@ -1,1 +1,0 @@
-"""What operators need: metrics, traces, checks."""
