@@ -121,6 +121,8 @@ class SummarySchema(Schema):
 def collection_of(item: type[Schema]) -> type[Schema]:
     """Return the envelope schema of a collection of ``item``."""
     members: dict[str, Any] = {
+        # Of the item, whose package distinguishes schemas of equal names in OpenAPI.
+        "__module__": item.__module__,
         "__doc__": "A page of a list, with the summaries of the entities that its records refer to.",
         "success": fields.Boolean(required=True),
         "meta": fields.Nested(

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final
 
@@ -156,10 +156,14 @@ class _SchemaNames:
 
     def __call__(self, schema: Any) -> str:
         kind: Any = resolve_schema_cls(schema)
-        name = str(kind.__name__).removesuffix("Schema")
-        if self.classes.setdefault(name, kind) is kind:
-            return name
-        package = kind.__module__.partition(".")[0].removeprefix("strongroom_")
-        name = "".join(word.capitalize() for word in package.split("_")) + name
-        self.classes[name] = kind
-        return name
+        return next(name for name in _names(kind) if self.classes.setdefault(name, kind) is kind)
+
+
+def _names(kind: type[Any]) -> Iterator[str]:
+    """Yield the names that a schema may have: its own, with its package, and with a number."""
+    name = kind.__name__.removesuffix("Schema")
+    yield name
+    package = kind.__module__.partition(".")[0].removeprefix("strongroom_")
+    name = "".join(word.capitalize() for word in package.split("_")) + name
+    yield name
+    yield from (f"{name}{number}" for number in itertools.count(2))

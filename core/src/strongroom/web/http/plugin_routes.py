@@ -160,6 +160,7 @@ class PluginRoutes:
         try:
             host = self._hosts(plugin.name)
             blueprint = Blueprint.bound(item, host, self._host_errors, self._limits)
+            blueprint.make_distinct(self._operations(), plugin.name)
             blueprint.register(self._app, self._base_path)
         except Exception as error:
             reason = f"a blueprint cannot be registered: {one_line(error)}"
@@ -171,6 +172,11 @@ class PluginRoutes:
                 view.owner = str(plugin)
         self._wrap(plugin, hooks)
         return blueprint
+
+    def _operations(self) -> set[str]:
+        """Return the names of the registered operations."""
+        views = self._app.view_functions.values()
+        return {view.__name__ for view in views if isinstance(view, Operation)}
 
     def _hook_lists(self) -> Iterator[tuple[str, list[Any]]]:
         """Yield the hooks of requests with the name of what registers them."""

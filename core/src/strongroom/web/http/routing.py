@@ -112,6 +112,10 @@ class Operation:
         # On first use, because building all of them takes a thirtieth of a start.
         return serializer(self._returns) if self._returns else None
 
+    def rename(self, name: str) -> None:
+        """Give the operation of a plugin another name, because a server has one operation of each."""
+        self.__name__ = self.route.view.__name__ = name
+
     @property
     def view(self) -> Callable[..., Any]:
         """The view, as it was registered."""
@@ -346,6 +350,15 @@ class Blueprint(web.Blueprint):
                 raise ValueError(fault)
         blueprint.hooks = [(kind, bind_to_host(host, hook)) for kind, hook in recorded.hooks]
         return blueprint
+
+    def make_distinct(self, taken: Collection[str], prefix: str) -> None:
+        """Begin the names of operations that are taken with a prefix.
+
+        The name of an operation is its ``operationId``, and Idempotency-Keys are distinct for each name.
+        """
+        for operation in self._operations:
+            if operation.__name__ in taken:
+                operation.rename(f"{prefix}_{operation.__name__}")
 
     def add(self, route: Route) -> None:
         super().add(route)
