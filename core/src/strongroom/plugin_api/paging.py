@@ -52,7 +52,7 @@ class Records:
     Args:
         data: the records.
         included: the summaries of the entities that the records refer to, by their ids.
-        total: the number of records of the whole list.
+        total: the number of records of the whole list; of those that were searched for, if they were.
     """
 
     data: Sequence[Mapping[str, Any]]
@@ -65,20 +65,29 @@ class Records:
         return self.total > len(self.data)
 
 
-def read_records(read: Callable[[str, int], Mapping[str, Any]], most: int) -> Records:
+Matches = Callable[[Mapping[str, Any], Mapping[str, Mapping[str, Any]]], bool]
+"""Returns whether a record is searched for, by the record and the summaries that it refers to."""
+
+
+def read_records(
+    read: Callable[[str, int], Mapping[str, Any]], most: int, matches: Matches | None = None
+) -> Records:
     """Return the records of a list of the REST API, page by page.
 
     Args:
         read: returns the body of a page by its cursor, which is empty for the first one, and its size.
         most: the number of records after which no other page is read.
+        matches: ``None``: all records are searched for.
     """
     data: list[Mapping[str, Any]] = []
     included: dict[str, Mapping[str, Any]] = {}
     cursor = ""
     while True:
         page = read(cursor, PAGE_SIZE)
-        data += page["data"]
-        included |= page["included"]
+        found = [item for item in page["data"] if matches is None or matches(item, page["included"])]
+        data += found
+        if found:
+            included |= page["included"]
         if not page["meta"]["hasNextPage"]:
             # A record that was removed while the pages were read is no cut.
             return Records(data, included, len(data))

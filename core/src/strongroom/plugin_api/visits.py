@@ -19,7 +19,8 @@ permissions, limits, fresh proofs, the audit log and the texts of errors are the
 A body has at most 64 KiB unless :class:`~strongroom.plugin_api.web.MountedApplication` declares more.
 """
 
-from collections.abc import Callable, Mapping
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, ClassVar, Final, NoReturn
@@ -52,6 +53,8 @@ SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 _LONGEST_PROBLEM: Final = 300
 _LONGEST_NAME: Final = 80
 _FLASH: Final = "flash"
+_SEARCH: Final = "find"
+_LONGEST_SEARCH: Final = 255
 
 
 class Refused(Exception):
@@ -104,6 +107,8 @@ class Visit:
         self.request: Request = flask.request if request is None else request
         self.cut_total = 0
         """The length of the longest list that :meth:`read_all` has cut; 0 without one."""
+        self.has_search = False
+        """Whether a form of the page offers more than it shows, so that the page has a search."""
         self._retry_after: int | None = None
 
     @property
@@ -181,6 +186,32 @@ class Visit:
             self.cut_total = max(self.cut_total, records.total)
         return records
 
+    @property
+    def sought(self) -> str:
+        """The text that the user searches the choices of the page for; empty without a search."""
+        return self.request.args.get(_SEARCH, "").strip()[:_LONGEST_SEARCH]
+
+    def read_choices(self, path: str, name: Callable[[Any, Any], str], **query: Any) -> Records:
+        """Return the records that a form offers: those whose names have the words of the search.
+
+        If the list is too long for a form, the frame of the page has a search.
+
+        Args:
+            name: returns the name of a record, by the record and the summaries that it refers to.
+            query: the parameters of the query without those of paging.
+
+        Raises:
+            Refused: the user may not see the list.
+        """
+        words = folded(self.sought).split()
+        records = read_records(
+            lambda cursor, size: self.read(path, **query, pageSize=size, cursor=cursor),
+            self.most_read,
+            (lambda item, included: contains(name(item, included), words)) if words else None,
+        )
+        self.has_search = self.has_search or records.is_cut or bool(words)
+        return records
+
     def page(
         self,
         template: str,
@@ -214,6 +245,8 @@ class Visit:
             has_faults=has_faults,
             cut_total=self.cut_total,
             most_read=self.most_read,
+            has_search=self.has_search,
+            sought=self.sought,
             **values,
         )
 
@@ -314,6 +347,17 @@ class Visit:
             return Flash()
         self.flash(Flash())
         return Flash(**members)
+
+
+def folded(text: str) -> str:
+    """Return a text without accents and case, for a search."""
+    letters = unicodedata.normalize("NFKD", text)
+    return "".join(letter for letter in letters if not unicodedata.combining(letter)).casefold()
+
+
+def contains(text: str, words: Sequence[str]) -> bool:
+    """Return whether a text has all words, which are folded."""
+    return all(word in folded(text) for word in words)
 
 
 def is_form_error(response: RestResponse) -> bool:

@@ -71,13 +71,37 @@ def test_a_list_that_is_too_long_is_announced(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for number in range(3):
-        api.post(f"{tenant}/groups", {"name": f"Group {number}"}, by=person)
-    node = api.upload(tenant, person, "plan.txt", b"the plan")["id"]
+        group = api.post(f"{tenant}/groups", {"name": f"Group {number}"}, by=person).json["id"]
+        api.put(f"{tenant}/groups/{group}/members/{person.id}", {}, by=person)
     notice = "one list of this page has 3 entries"
-    assert notice not in browser.open(f"{root}/nodes/{node}/share").text.lower()
+    assert notice not in browser.open(f"{root}/groups/").text.lower()
     monkeypatch.setattr("strongroom.plugin_api.visits.Visit.most_read", 2)
     monkeypatch.setattr("strongroom.plugin_api.paging.PAGE_SIZE", 1)
-    assert notice in browser.open(f"{root}/nodes/{node}/share").text.lower()
+    assert notice in browser.open(f"{root}/groups/").text.lower()
+
+
+def test_choices_beyond_the_bound_are_found_by_a_search(
+    api: Api,
+    person: Person,
+    tenant: str,
+    root: str,
+    browser: PageBrowser,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for number in range(4):
+        api.post(f"{tenant}/groups", {"name": f"Group {number} Café"}, by=person)
+    node = api.upload(tenant, person, "plan.txt", b"the plan")["id"]
+    page = f"{root}/nodes/{node}/share"
+    assert 'name="find"' not in browser.open(page).text
+    monkeypatch.setattr("strongroom.plugin_api.visits.Visit.most_read", 2)
+    monkeypatch.setattr("strongroom.plugin_api.paging.PAGE_SIZE", 1)
+    offered = browser.open(page).text
+    assert 'name="find"' in offered
+    assert ">Group 3 Café</option>" not in offered
+    found = browser.open(f"{page}?find=cafe+3").text
+    assert ">Group 3 Café</option>" in found
+    assert ">Group 0 Café</option>" not in found
+    assert 'value="cafe 3"' in found
 
 
 def test_spaces_are_paged(api: Api, person: Person, tenant: str, browser: PageBrowser) -> None:

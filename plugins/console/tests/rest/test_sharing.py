@@ -324,3 +324,18 @@ class TestWithoutThePlugin:
 def csrf(space: Space) -> str:
     """Return the secret of the forms of the page."""
     return space.browser.forms["/console/logout"]["csrf"]
+
+
+def test_the_form_of_a_link_keeps_people_whom_it_does_not_offer(
+    space: Space, node: Json, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = {"kind": "read", "audience": {"userIds": [space.member.id]}}
+    path = f"{space.tenant}/files/{node['id']}/shares"
+    share = space.api.post(path, body, by=space.admin).json["id"]
+    monkeypatch.setattr("strongroom.plugin_api.visits.Visit.most_read", 1)
+    monkeypatch.setattr("strongroom.plugin_api.paging.PAGE_SIZE", 1)
+    root = space.page(node, "share").partition("/nodes/")[0]
+    for query in ("", "?find=nobody"):
+        page = space.browser.open(f"{root}/shares/{share}/{query}").text
+        assert 'name="find"' in page
+        assert f'name="userIds" value="{space.member.id}" checked' in page

@@ -13,6 +13,7 @@ from flask import redirect, request
 from strongroom.plugin_api.files import FileInfo
 from strongroom.plugin_api.forms import PagePart
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.page_lists import PageLinks, page_links
 from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.web import ApiError
 from strongroom_share_links.errors import (
@@ -227,7 +228,6 @@ class SharePages:
     ) -> Any:
         if not names and not fault:
             self._shares.openings.opened(visit.link)
-        page = query.get("page", 1)
         return self._host.pages.render(
             "share.html",
             status=status,
@@ -236,8 +236,7 @@ class SharePages:
             **self._drop_box(visit, names, query),
             rows=[self._listing.row(visit, names, file) for file in listed],
             is_sent=query.get("sent", False),
-            previous=page - 1 if page > 1 else None,
-            following=page + 1 if page * PER_PAGE < total else None,
+            links=_links(query.get("page", 1), total),
             fault=fault,
         )
 
@@ -276,6 +275,19 @@ class SharePages:
         if names:
             return names[-1]
         return visit.link.label or (visit.file.name if visit.is_shown else "")
+
+
+def _links(number: int, total: int) -> PageLinks:
+    """Return the links to the other pages of a folder."""
+    return page_links(
+        {
+            "totalCount": total,
+            "pageNumber": number,
+            "pageCount": -(-total // PER_PAGE),
+            "hasPreviousPage": number > 1,
+            "hasNextPage": number * PER_PAGE < total,
+        }
+    )
 
 
 def accepts_html() -> bool:

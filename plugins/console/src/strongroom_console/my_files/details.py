@@ -8,9 +8,10 @@ from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.visits import current_visit
 from strongroom_console.file_actions import ACTIONS
 from strongroom_console.lists import PAGE_SIZE
-from strongroom_console.my_files.nodes import member_names, node_page, read_node
+from strongroom_console.my_files.nodes import node_page, read_node
 from strongroom_console.my_files.previews import TEXT_BYTES, preview_of, text_of
 from strongroom_console.tenant.frame import tenant_path
+from strongroom_console.tenant.member_list import member_names
 
 details: Final = Blueprint("details", __name__)
 

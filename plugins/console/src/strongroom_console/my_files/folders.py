@@ -13,11 +13,11 @@ def files_path(tenant_id: str, folder_id: str | None) -> str:
     return page_path(tenant_id, "files", *((folder_id,) if folder_id else ()))
 
 
-def crumbs(visit: Visit, node: Mapping[str, Any]) -> Sequence[Mapping[str, str]]:
-    """Return the folders above a node, which was read with ``include=path``."""
+def crumbs(visit: Visit, node: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+    """Return the paths and names of the folders above a node, which was read with ``include=path``."""
     root = f"{visit.root}/tenants/{node['tenantId']}/at"
     names = node["path"]
     return [
-        {"name": name, "url": f"{root}/{'/'.join(quote(part, safe='') for part in names[: depth + 1])}"}
+        (f"{root}/{'/'.join(quote(part, safe='') for part in names[: depth + 1])}", name)
         for depth, name in enumerate(names[:-1])
     ]

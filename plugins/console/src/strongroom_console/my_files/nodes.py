@@ -7,7 +7,6 @@ from strongroom.plugin_api.file_pages import icon_of, size_text
 from strongroom.plugin_api.visits import Visit
 from strongroom_console.my_files.folders import crumbs
 from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
-from strongroom_console.tenant.member_list import distinct_names
 
 LEVELS: Final[Mapping[str, str]] = {
     "read": "level-read",
@@ -73,12 +72,6 @@ def node_page(visit: Visit, template: str, node: Mapping[str, Any], tab: str = "
         permissions=PERMISSIONS,
         **values,
     )
-
-
-def member_names(visit: Visit, tenant_id: str) -> Mapping[str, str]:
-    """Return the names of the members of a tenant by their ids, the oldest member first."""
-    users = visit.read_all(f"{tenant_path(tenant_id)}/members").included.values()
-    return distinct_names({user["id"]: user["name"] for user in users})
 
 
 def _tabs(visit: Visit, node: Mapping[str, Any]) -> Mapping[str, str]:

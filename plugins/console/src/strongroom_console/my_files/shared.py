@@ -8,8 +8,8 @@ from flask import Blueprint
 from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.visits import current_visit
 from strongroom_console.lists import PAGE_SIZE
-from strongroom_console.my_files.nodes import member_names
 from strongroom_console.tenant.frame import require_section, tenant_page
+from strongroom_console.tenant.member_list import member_names
 
 shared: Final = Blueprint("shared", __name__)
 

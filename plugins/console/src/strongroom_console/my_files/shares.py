@@ -18,8 +18,9 @@ from strongroom_console.my_files.links import (
     requested_rules,
     rules_of,
 )
-from strongroom_console.my_files.nodes import member_names, node_path
+from strongroom_console.my_files.nodes import node_path
 from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
+from strongroom_console.tenant.member_list import member_names, offered_members, with_chosen
 
 shares: Final = Blueprint("shares", __name__)
 
@@ -117,6 +118,9 @@ def _requested_password() -> Mapping[str, str | None]:
 def _page(visit: Visit, tenant_id: str, share_id: str, refusal: RestResponse | None = None) -> Any:
     share = visit.read(_path(tenant_id, share_id))
     openings = visit.read(f"{_path(tenant_id, share_id)}/openings", pageNumber=page_number())
+    rules = rules_of(share) if refusal is None else given_rules()
+    members = offered_members(visit, tenant_id)
+    names = member_names(visit, tenant_id) if visit.sought else members
     return tenant_page(
         visit,
         "my_files/share.html",
@@ -124,9 +128,10 @@ def _page(visit: Visit, tenant_id: str, share_id: str, refusal: RestResponse | N
         "shares/",
         refusal=refusal,
         share={**share, "file": _name_of_file(visit, share)},
-        rules=rules_of(share) if refusal is None else given_rules(),
+        rules=rules,
         picture=picture_of(share["url"]) if share["url"] else None,
-        members=member_names(visit, tenant_id),
+        members=with_chosen(members, rules["userIds"]),
+        creator_name=names.get(share["makerId"]),
         kind_names=KINDS,
         audiences=AUDIENCES,
         states=STATES,

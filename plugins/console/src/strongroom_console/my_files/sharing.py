@@ -12,13 +12,13 @@ from strongroom.plugin_api.web import RestResponse
 from strongroom_console.my_files.ends import requested_end
 from strongroom_console.my_files.links import create_link, links_of_node, picture_of
 from strongroom_console.my_files.nodes import (
-    member_names,
     node_page,
     node_page_path,
     node_path,
     read_node,
 )
 from strongroom_console.tenant.frame import page_path, tenant_path
+from strongroom_console.tenant.member_list import offered_members, with_chosen
 
 sharing: Final = Blueprint("sharing", __name__)
 
@@ -86,8 +86,9 @@ def sharing_page(visit: Visit, tenant_id: str, node_id: str, refusal: RestRespon
         refusal: the response that refused the form of a new link, whose input stays.
     """
     node = read_node(visit, tenant_id, node_id)
-    names = member_names(visit, tenant_id)
-    groups = visit.read_all(f"{tenant_path(tenant_id)}/groups").data
+    links = links_of_node(visit, node, is_refused=refusal is not None)
+    chosen = links["rules"]["userIds"] if "rules" in links else ()
+    members = offered_members(visit, tenant_id)
     return node_page(
         visit,
         "my_files/node_share.html",
@@ -95,10 +96,17 @@ def sharing_page(visit: Visit, tenant_id: str, node_id: str, refusal: RestRespon
         "share",
         refusal=refusal,
         grants=_grants(visit, node),
-        members=names,
-        groups=groups,
-        **links_of_node(visit, node, is_refused=refusal is not None),
+        members=with_chosen(members, chosen),
+        people=[(f"user:{user_id}", name) for user_id, name in members.items()],
+        groups=_offered_groups(visit, tenant_id),
+        **links,
     )
+
+
+def _offered_groups(visit: Visit, tenant_id: str) -> Sequence[tuple[str, str]]:
+    path = f"{tenant_path(tenant_id)}/groups"
+    groups = visit.read_choices(path, lambda group, _included: str(group["name"]))
+    return [(f"group:{group['id']}", group["name"]) for group in groups.data]
 
 
 def _grants(visit: Visit, node: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

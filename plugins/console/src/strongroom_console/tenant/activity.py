@@ -13,7 +13,7 @@ from strongroom.plugin_api.visits import current_visit
 from strongroom_console.file_actions import ACTIONS
 from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.tenant.frame import require_section, tenant_page, tenant_path
-from strongroom_console.tenant.member_list import list_members, named
+from strongroom_console.tenant.member_list import named, offered_members
 
 activity: Final = Blueprint("activity", __name__, url_prefix="/tenants/<tenant_id>/activity")
 
@@ -40,9 +40,15 @@ def show_activity(tenant_id: str) -> Any:
         rows=[_row(item, page["included"]) for item in page["data"]],
         links=page_links(page["meta"]),
         actions=ACTIONS,
-        actors=list_members(visit, tenant_id),
+        actors=_actors(tenant_id),
         asked=_asked(),
     )
+
+
+def _actors(tenant_id: str) -> Mapping[str, str]:
+    """Return the members that the filter offers, and the one that it has, who may be another."""
+    actor, members = _asked()["actor"], offered_members(current_visit(), tenant_id)
+    return members if not actor or actor in members else {actor: actor, **members}
 
 
 def _asked() -> Mapping[str, str]:

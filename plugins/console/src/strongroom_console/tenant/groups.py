@@ -8,7 +8,7 @@ from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.visits import Refused, current_visit
 from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
-from strongroom_console.tenant.member_list import list_members, member_row
+from strongroom_console.tenant.member_list import member_row, offered_members
 
 groups: Final = Blueprint("groups", __name__, url_prefix="/tenants/<tenant_id>/groups")
 
@@ -62,7 +62,7 @@ def show_group(tenant_id: str, group_id: str) -> Any:
         group=group,
         rows=rows,
         links=page_links(page["meta"]) if page else None,
-        candidates=list_members(visit, tenant_id) if is_administrator else [],
+        candidates=offered_members(visit, tenant_id) if is_administrator else {},
     )
 
 

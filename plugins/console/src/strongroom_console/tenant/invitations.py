@@ -76,7 +76,9 @@ def _page(tenant_id: str, refusal: RestResponse | None = None) -> Any:
         refusal=refusal,
         rows=[{**item, "sender": named(item["invitedBy"], included)["name"]} for item in page["data"]],
         links=page_links(page["meta"]),
-        groups=visit.read_all(tenant_path(tenant_id, "groups")).data,
+        groups=visit.read_choices(
+            tenant_path(tenant_id, "groups"), lambda group, _included: str(group["name"])
+        ).data,
         roles=ROLES,
         form=request.form,
     )

@@ -1,7 +1,7 @@
 """The members of a tenant, which pages name and offer in forms."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from werkzeug.exceptions import NotFound
@@ -47,12 +47,26 @@ def distinct_names(names: Mapping[str, str]) -> Mapping[str, str]:
     }
 
 
-def list_members(visit: Visit, tenant_id: str) -> Sequence[Json]:
-    """Return the members that a form offers, the oldest one first."""
-    records = visit.read_all(f"{tenant_path(tenant_id)}/members")
-    rows = [member_row(item, records.included) for item in records.data]
-    names = distinct_names({row["id"]: row["name"] for row in rows})
-    return [{**row, "name": names[row["id"]]} for row in rows]
+def offered_members(visit: Visit, tenant_id: str) -> Mapping[str, str]:
+    """Return the members that a form offers by their ids, the oldest one first; see ``read_choices``."""
+    records = visit.read_choices(f"{tenant_path(tenant_id)}/members", _name_of_member)
+    users = [named(member["user"], records.included) for member in records.data]
+    return distinct_names({user["id"]: user["name"] for user in users})
+
+
+def _name_of_member(member: Json, included: Mapping[str, Json]) -> str:
+    return str(named(member["user"], included)["name"])
+
+
+def member_names(visit: Visit, tenant_id: str) -> Mapping[str, str]:
+    """Return the names of the members of a tenant by their ids, the oldest member first."""
+    users = visit.read_all(f"{tenant_path(tenant_id)}/members").included.values()
+    return distinct_names({user["id"]: user["name"] for user in users})
+
+
+def with_chosen(members: Mapping[str, str], chosen: Collection[str]) -> Mapping[str, str]:
+    """Return the members that a form offers, and those that it has chosen, which it would lose."""
+    return {**{user_id: "" for user_id in chosen if user_id not in members}, **members}
 
 
 def service_account_ids(visit: Visit, tenant_id: str) -> Collection[str]:
@@ -61,10 +75,11 @@ def service_account_ids(visit: Visit, tenant_id: str) -> Collection[str]:
     return {account["id"] for account in accounts}
 
 
-def successors_of(visit: Visit, tenant_id: str, user_id: str) -> Sequence[Json]:
+def successors_of(visit: Visit, tenant_id: str, user_id: str) -> Mapping[str, str]:
     """Return the members who can take over what a user has: no service accounts."""
     excluded = {user_id, *service_account_ids(visit, tenant_id)}
-    return [row for row in list_members(visit, tenant_id) if row["id"] not in excluded]
+    members = offered_members(visit, tenant_id)
+    return {id_: name for id_, name in members.items() if id_ not in excluded}
 
 
 def find_member(visit: Visit, tenant_id: str, user_id: str) -> Json:

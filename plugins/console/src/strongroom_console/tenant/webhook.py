@@ -10,7 +10,7 @@ from strongroom.plugin_api.web import RestResponse
 from strongroom_console.file_actions import ACTIONS
 from strongroom_console.tenant.forms import OVERLAPS, number_of
 from strongroom_console.tenant.frame import page_path, tenant_page
-from strongroom_console.tenant.member_list import list_members
+from strongroom_console.tenant.member_list import member_names
 from strongroom_console.tenant.webhooks import (
     ENDPOINTS,
     SECTION,
@@ -66,7 +66,7 @@ def _page(
     visit = current_visit()
     endpoint = find_endpoint(visit, tenant_id, endpoint_id)
     form = {**endpoint, **(changes or {})}
-    names = {row["id"]: row["name"] for row in list_members(visit, tenant_id)}
+    names = member_names(visit, tenant_id)
     return tenant_page(
         visit,
         "tenant/webhook.html",

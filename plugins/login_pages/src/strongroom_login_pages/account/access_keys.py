@@ -111,7 +111,7 @@ def _page(
         refusal=refusal,
         keys=visit.read_all(_KEYS).data,
         scopes=[scope.value for scope in Scope if is_admin or scope.value.startswith(_FOR_USERS)],
-        tenants=visit.read_all("/api/v1/tenants").data,
+        tenants=[(item["id"], item["name"]) for item in visit.read_all("/api/v1/tenants").data],
         days=DAYS,
         form=form,
     )

@@ -81,8 +81,8 @@ def _page(
         titles={kind: TITLES[kind][bool(user[kind])] for kind in KINDS},
         is_last=sum(1 for contact in contacts.values() if contact) == 1,
         username=username,
-        languages=LANGUAGES,
-        zones=_zones(user["timezone"]),
+        languages=[(code, label, code) for code, label in LANGUAGES.items()],
+        zones=[(zone, zone.replace("_", " ")) for zone in _zones(user["timezone"])],
         language_of_user=(user["locale"] or "").partition("-")[0],
     )
 
