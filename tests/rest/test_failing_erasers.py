@@ -32,7 +32,7 @@ FAILS, CALLS = [], []
 
 def erase(transaction, removed):
     CALLS.append((removed.tenant_id, tuple(removed.ids)))
-    if FAILS:
+    if FAILS and FAILS[0] in (True, *removed.ids):
         transaction.execute(sa.text("DELETE FROM share_links_links"))
         transaction.execute(sa.text("DELETE FROM missing"))
 
@@ -65,7 +65,7 @@ class Place:
 
     api: Api
     shared: Shared
-    fails: list[bool]
+    fails: list[bool | str]
     calls: list[Any]
 
     def count(self, table: Table) -> int:
@@ -131,6 +131,25 @@ def test_a_purge_removes_the_files_and_calls_the_eraser_again(
     assert erased == {shared.folder, shared.inside, shared.file, shared.picture}
     assert place.count(failed_erasures) == 0
     assert place.prune()[0]["failed erasures of plugins"] == 0
+
+
+def test_a_removal_that_fails_permanently_delays_no_other(place: Place) -> None:
+    shared = place.shared
+    place.fails.append(True)
+    for node in (shared.folder, shared.outside):
+        place.delete(f"/files/{node}")
+        place.delete(f"/trash/{node}")
+    assert place.count(failed_erasures) > 1
+    # Only the first removal fails from now on.
+    place.fails[:] = [shared.folder]
+    place.calls.clear()
+    assert "ErasuresFailed: faulty cannot remove rows" in place.prune()[1]
+    erased = {node for call in place.calls if isinstance(call, tuple) for node in call[1]}
+    assert shared.outside in erased
+    assert place.count(failed_erasures) == 1
+    place.fails.clear()
+    assert place.prune()[0]["failed erasures of plugins"] >= 1
+    assert place.count(failed_erasures) == 0
 
 
 def test_a_tenant_stays_until_it_is_erased_and_keeps_no_other(place: Place) -> None:

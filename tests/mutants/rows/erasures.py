@@ -29,10 +29,18 @@ ROWS: Final = (
     core(
         "erasures-once",
         "An eraser that succeeded at last is not called again.",
-        "content/nodes/file_erasers.py::FileErasers._retry",
+        "content/nodes/file_erasers.py::FileErasers._erase_again",
         '_FORGET.execute(connection, {"of_id": row.id})',
         "",
         _RETRY,
+    ),
+    core(
+        "erasures-others",
+        "A removal that a plugin cannot erase delays none that it can erase.",
+        "content/nodes/file_erasers.py::FileErasers._retry",
+        "failures += 1",
+        "return erased, 1",
+        _FAILING + "test_a_removal_that_fails_permanently_delays_no_other",
     ),
     core(
         "erasures-trash",

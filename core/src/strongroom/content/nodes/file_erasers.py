@@ -2,9 +2,21 @@
 
 import logging
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Column, Connection, Index, String, Table, Text, bindparam, delete, insert, select
+from sqlalchemy import (
+    Column,
+    Connection,
+    Index,
+    Row,
+    String,
+    Table,
+    Text,
+    bindparam,
+    delete,
+    insert,
+    select,
+)
 
 from strongroom.clock import Clock
 from strongroom.foundation.database import Database
@@ -92,27 +104,42 @@ class FileErasers:
             by_plugin.setdefault(plugin, []).append(erase)
         erased, failed = 0, []
         for plugin, erasers in by_plugin.items():
-            try:
-                erased += self._retry(plugin, erasers)
-            except Exception as error:
-                logger.exception("%s; repeated by the next prune", error)  # noqa: TRY401  names the plugin
+            number, failures = self._retry(plugin, erasers)
+            erased += number
+            if failures:
+                logger.error("%s failed to erase %d times; repeated by the next prune", plugin, failures)
                 failed.append(plugin)
         if failed:
             raise ErasuresFailed(failed)
         return erased
 
-    def _retry(self, plugin: str, erasers: Sequence[FileErasure]) -> int:
-        erased, after = 0, ""
-        while True:
-            with self._database.write() as connection:
-                row = _NEXT.first(connection, {"of_plugin": plugin, "after": after})
-                if row is None:
-                    return erased
-                removed = RemovedFiles(row.tenant_id, row.node_ids.split())
-                for erase in erasers:
-                    erase(connection, removed)
-                _FORGET.execute(connection, {"of_id": row.id})
-            erased, after = erased + len(removed.ids), row.id
+    def _retry(self, plugin: str, erasers: Sequence[FileErasure]) -> tuple[int, int]:
+        """Return the number of nodes that a plugin has erased now, and of its failures.
+
+        A failure delays no other removal, because it may be permanent. Only the first is logged.
+        """
+        erased, failures, after = 0, 0, ""
+        while (row := self._next(plugin, after)) is not None:
+            after = row.id
+            try:
+                erased += self._erase_again(row, erasers)
+            except Exception as error:
+                failures += 1
+                if failures == 1:
+                    logger.exception("%s", error)  # noqa: TRY401  names the plugin
+        return erased, failures
+
+    def _next(self, plugin: str, after: str) -> Row[Any] | None:
+        with self._database.read() as connection:
+            return _NEXT.first(connection, {"of_plugin": plugin, "after": after})
+
+    def _erase_again(self, row: Row[Any], erasers: Sequence[FileErasure]) -> int:
+        removed = RemovedFiles(row.tenant_id, row.node_ids.split())
+        with self._database.write() as connection:
+            for erase in erasers:
+                erase(connection, removed)
+            _FORGET.execute(connection, {"of_id": row.id})
+        return len(removed.ids)
 
     def _keep(self, connection: Connection, plugin: str, removed: RemovedFiles) -> None:
         row = {
