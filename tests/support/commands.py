@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from strongroom.testing.server import use_launcher
 from tests.support.waiting import STALL_SECONDS
 
 _STREAMS = ("stdin", "stdout", "stderr")
@@ -96,6 +97,25 @@ class CommandProcess:
         self.send_signal(signal.SIGKILL)
 
 
+class ForkedPrograms:
+    """Starts the servers of the testing kit, and their commands."""
+
+    def run(
+        self, arguments: Sequence[str], stdin: str, environment: Mapping[str, str]
+    ) -> "subprocess.CompletedProcess[str]":
+        return _run(arguments, stdin, environment)
+
+    def start(
+        self, arguments: Sequence[str], log: Path, environment: Mapping[str, str]
+    ) -> CommandProcess:
+        log.write_bytes(b"")
+        streams = {"stdin": Path(os.devnull), "stdout": log, "stderr": log}
+        return CommandProcess(arguments, streams, environment)
+
+
+use_launcher(ForkedPrograms())
+
+
 def run_command(
     *arguments: str,
     stdin: str = "",
@@ -108,10 +128,20 @@ def run_command(
     Raises:
         subprocess.TimeoutExpired: the command still runs after ``timeout`` seconds.
     """
+    return _run(arguments, stdin, {**os.environ, **(env or {})}, cwd, timeout)
+
+
+def _run(
+    arguments: Sequence[str],
+    stdin: str,
+    env: Mapping[str, str],
+    cwd: Path | None = None,
+    timeout: float = STALL_SECONDS,
+) -> "subprocess.CompletedProcess[str]":
     with TemporaryDirectory() as folder:
         streams = {name: Path(folder) / name for name in _STREAMS}
         streams["stdin"].write_text(stdin)
-        process = CommandProcess(arguments, streams, {**os.environ, **(env or {})}, cwd)
+        process = CommandProcess(arguments, streams, env, cwd)
         try:
             status = process.wait(timeout)
         except subprocess.TimeoutExpired:

@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from urllib.parse import quote, urlsplit
 
 Table = Mapping[str, Any]
@@ -86,6 +86,67 @@ class LiveUser:
     token: str = field(repr=False)
 
 
+class Process(Protocol):
+    """A process of a server; :class:`subprocess.Popen` is one."""
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+
+    def poll(self) -> int | None:
+        """Return the exit status; ``None`` while the process runs."""
+
+    def terminate(self) -> None:
+        """Send SIGTERM."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return the exit status, once the process has ended. ``timeout`` is in seconds."""
+
+
+class Launcher(Protocol):
+    """Starts ``strongroom`` in processes of its own."""
+
+    def run(
+        self, arguments: Sequence[str], stdin: str, environment: Mapping[str, str]
+    ) -> "subprocess.CompletedProcess[str]":
+        """Run a command until it ends."""
+
+    def start(self, arguments: Sequence[str], log: Path, environment: Mapping[str, str]) -> Process:
+        """Start a command whose output goes to a file."""
+
+
+class InstalledProgram:
+    """Runs the command of the environment that runs the tests."""
+
+    def run(
+        self, arguments: Sequence[str], stdin: str, environment: Mapping[str, str]
+    ) -> "subprocess.CompletedProcess[str]":
+        """Run a command until it ends."""
+        return subprocess.run(  # noqa: S603  the arguments are the test's
+            [self._program, *arguments],
+            input=stdin,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=START_SECONDS,
+            check=False,
+        )
+
+    def start(self, arguments: Sequence[str], log: Path, environment: Mapping[str, str]) -> Process:
+        """Start a command whose output goes to a file."""
+        with log.open("wb") as file:
+            return subprocess.Popen(  # noqa: S603  our own
+                [self._program, *arguments], stdout=file, stderr=file, env=environment
+            )
+
+    @property
+    def _program(self) -> str:
+        return str(Path(sys.executable).with_name("strongroom"))
+
+
+_launcher: Launcher = InstalledProgram()
+
+
 @dataclass
 class LiveServer:
     """A running server."""
@@ -102,15 +163,8 @@ class LiveServer:
         Raises:
             ServerFailed: it exits with another status than 0.
         """
-        result = subprocess.run(  # noqa: S603  the arguments are the test's
-            [_program(), "--config", str(self.config), *arguments],
-            input=stdin,
-            env=_inherited(),
-            capture_output=True,
-            text=True,
-            timeout=START_SECONDS,
-            check=False,
-        )
+        command = ["--config", str(self.config), *arguments]
+        result = _launcher.run(command, stdin, _inherited())
         if result.returncode:
             raise ServerFailed(f"strongroom {' '.join(arguments)}: {result.stderr}")
         return result.stdout
@@ -219,7 +273,7 @@ class LiveServer:
         outbox = self.folder / "data" / "outbox.jsonl"
         return [json.loads(line) for line in outbox.read_text().splitlines()]
 
-    def wait_until_answering(self, process: "subprocess.Popen[bytes]") -> None:
+    def wait_until_answering(self, process: "Process") -> None:
         """Return once the server responds.
 
         Raises:
@@ -268,10 +322,8 @@ def live_server(
         tables.append({"plugins": {"folder": str(_linked(folder, files))}})
     path.write_text(to_toml(_merged(*tables, config or {})))
     server = LiveServer(f"http://127.0.0.1:{chosen}", folder, path, folder / "server.log")
-    command = [_program(), "serve", "--config", str(path)]
     variables = {**_inherited(), **(environment or {})}
-    with server.log.open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, env=variables)  # noqa: S603  our own
+    process = _launcher.start(["serve", "--config", str(path)], server.log, variables)
     server.process_id = process.pid
     try:
         server.wait_until_answering(process)
@@ -378,6 +430,7 @@ def _below(parent_id: str | None) -> str:
     return f"/files/{parent_id}" if parent_id else ""
 
 
-def _program() -> str:
-    """Return the command of the environment that runs the tests."""
-    return str(Path(sys.executable).with_name("strongroom"))
+def use_launcher(launcher: Launcher) -> None:
+    """Start servers and commands another way from now on."""
+    global _launcher  # noqa: PLW0603  one for all servers of a run
+    _launcher = launcher
