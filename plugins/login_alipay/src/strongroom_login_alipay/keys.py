@@ -2,6 +2,7 @@
 
 import re
 from base64 import b64decode
+from functools import lru_cache
 from typing import Final
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -14,6 +15,7 @@ _MINIMUM: Final = 2048
 _MARKS: Final = re.compile(r"-----(BEGIN|END) [A-Z ]+-----|\s")
 
 
+@lru_cache(maxsize=8)  # OpenSSL checks the primes, and both the options and the provider read the key.
 def private_key(text: str) -> RSAPrivateKey:
     """Return the private key in a text.
 
