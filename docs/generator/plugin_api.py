@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from types import FunctionType, ModuleType
 from typing import Any, Final
@@ -145,6 +145,7 @@ def _constructor(kind: type[Any]) -> str | None:
     return None
 
 
+@cache
 def _constants(module: ModuleType) -> dict[str, Documented]:
     tree = ast.parse(inspect.getsource(module))
     return {item.name: item for item in _documented(tree.body)}
