@@ -74,6 +74,8 @@ def test_a_signal_that_reaches_another_thread_stops_the_process(server_config: P
         worker = server.workers()[0]
         signal_another_thread(worker)
         wait_until(lambda: has_ended(worker), AT_ONCE)
+        # A successor that has not started yet is killed after STOP_SECONDS only.
+        wait_until(lambda: all(len(threads(pid)) > 1 for pid in {*server.workers()} - {worker}))
 
 
 def signal_another_thread(pid: int) -> None:
