@@ -43,6 +43,6 @@ if __name__ == "__main__":
     # In place of Strongroom's own, which to import would be a part of Strongroom's work.
     application = ModuleType("strongroom.assembly.app")
     application.__dict__["create_app"] = create_bare_app
-    application.__dict__["container_of"] = lambda _: NoServices()
+    application.__dict__["get_container"] = lambda _: NoServices()
     sys.modules[application.__name__] = application
     run(load(Path(sys.argv[1]), os.environ), lambda: None)

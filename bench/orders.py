@@ -11,7 +11,7 @@ from bench.archive import Archive, plant
 from bench.databases import Databases, on_both_databases
 from bench.forest import analyze
 from bench.harness import Plan, Row, interleave
-from bench.searches import container_of
+from bench.searches import get_container
 from bench.work_time import Stopwatch, Taken
 from strongroom.assembly.container import Container
 from strongroom.content.files.list_requests import FilePage
@@ -45,7 +45,7 @@ def measure(plan: Plan) -> list[Row]:
 
 def _measure(kind: str, databases: Databases, folder: Path, plan: Plan) -> list[Row]:
     with ExitStack() as stack:
-        container = stack.enter_context(container_of(databases, folder))
+        container = stack.enter_context(get_container(databases, folder))
         archive = plant(container, 0, in_one_folder=plan.files)
         _grant(container, archive)
         lists = {

@@ -40,19 +40,19 @@ def measure(plan: Plan) -> list[Row]:
 
 def _measure(kind: str, databases: Databases, folder: Path, plan: Plan) -> list[Row]:
     with ExitStack() as stack:
-        container = stack.enter_context(container_of(databases, folder))
+        container = stack.enter_context(get_container(databases, folder))
         archive = plant(container, plan.files)
         rows = _searches(container, archive, kind, plan)
     with ExitStack() as stack:
         # In a tenant of its own, because its files are the most recently named ones.
-        container = stack.enter_context(container_of(databases, folder))
+        container = stack.enter_context(get_container(databases, folder))
         count = plan.files // SORTED_SHARE
         archive = plant(container, 0, in_one_folder=count)
         return [*rows, *_sorted_pages(container, archive, kind, plan, count)]
 
 
 @contextmanager
-def container_of(databases: Databases, folder: Path) -> Iterator[Container]:
+def get_container(databases: Databases, folder: Path) -> Iterator[Container]:
     """Yield the services of a server with a new database."""
     with databases.create() as url:
         config = folder / "strongroom.toml"

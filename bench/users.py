@@ -15,7 +15,7 @@ from bench.databases import CONFIG, Databases, on_both_databases
 from bench.harness import Plan, Row
 from bench.people import people, plant
 from bench.work_time import Stopwatch, Taken
-from strongroom.assembly.app import container_of, create_app
+from strongroom.assembly.app import create_app, get_container
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.config import load
 from strongroom.identity.accounts.registration import Registration, RegistrationService
@@ -48,7 +48,7 @@ def serving(url: str, folder: Path, count: int) -> Iterator[tuple[Flask, str]]:
     config = folder / "strongroom.toml"
     config.write_text(CONFIG.format(folder=folder, url=url))
     app = create_app(load(config, {}))
-    container = container_of(app)
+    container = get_container(app)
     # Before any other user is indexed, because the planted texts are numbered from one.
     plant(container, count)
     admin = Registration(name="", password=_PASSWORD, username="bench.admin", kind=UserType.ADMIN)
@@ -62,7 +62,7 @@ def serving(url: str, folder: Path, count: int) -> Iterator[tuple[Flask, str]]:
 
 def rows(app: Flask, token: str, kind: str, plan: Plan) -> list[Row]:
     """Return the milliseconds below which half and 95 of 100 requests stay, in each round."""
-    stopwatch = Stopwatch(container_of(app))
+    stopwatch = Stopwatch(get_container(app))
     call = partial(_get, app, token)
     # The first round fills the caches of the database, as everyday use does.
     cases = {name: [partial(call, query) for query in some] for name, some in _cases(plan).items()}

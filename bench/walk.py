@@ -64,7 +64,7 @@ class Walker:
     """The application with a user and a tenant, in this process."""
 
     def __init__(self, folder: Path) -> None:
-        from strongroom.assembly.app import container_of, create_app
+        from strongroom.assembly.app import create_app, get_container
         from strongroom.foundation.caller import Origin
         from strongroom.foundation.config import load
         from strongroom.foundation.database.upgrade import upgrade
@@ -73,7 +73,7 @@ class Walker:
         config = folder / "strongroom.toml"
         config.write_text(_CONFIG.format(folder=folder))
         self.app = create_app(load(config, {}))
-        self._container = container_of(self.app)
+        self._container = get_container(self.app)
         upgrade(self._container.database.engine)
         registration = Registration(name="Walker", password=PASSWORD, email=EMAIL)
         self._container.get(RegistrationService).create(registration, Origin())

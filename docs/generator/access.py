@@ -9,7 +9,7 @@ from flask import Flask
 from strongroom.assembly.features import core_blueprints
 from strongroom.assembly.operations import TABLES
 from strongroom.content.nodes.operations import NodeRule
-from strongroom.foundation.operations import OperationRule, rows_of
+from strongroom.foundation.operations import OperationRule, collect_rows
 from strongroom.web.http.routing import Operation
 
 _PARAMETER: Final = re.compile("<([a-z_]+)>")
@@ -37,7 +37,7 @@ def access_page() -> Iterator[str]:
     yield ACCESS
     routes = _routes()
     for table in TABLES:
-        rows = rows_of([table])
+        rows = collect_rows([table])
         has_permission = any(isinstance(row, NodeRule) for row in rows)
         yield f"\n## {_title(table.__doc__ or '')}\n\n"
         titles = ["operation", *(["permission"] if has_permission else []), "scope", "step-up", "routes"]
@@ -63,7 +63,7 @@ def _title(docstring: str) -> str:
 
 def _routes() -> dict[OperationRule, list[str]]:
     """Return the routes of each row, with the requests for which it holds, if not for all."""
-    routes: dict[OperationRule, list[str]] = {row: [] for row in rows_of(TABLES)}
+    routes: dict[OperationRule, list[str]] = {row: [] for row in collect_rows(TABLES)}
     for path, method, view in sorted(_operations(), key=lambda route: route[:2]):
         if view.rule in routes:
             routes[view.rule].append(f"`{method} {path}`")

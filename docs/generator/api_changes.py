@@ -61,7 +61,7 @@ def api_changes_page() -> Iterator[str]:
     yield INTRODUCTION
     yield from _table("Members of the host", MEMBERS)
     yield from _table("Classes that the host has lent", LENT)
-    yield from _table("Arguments", ARGUMENTS)
+    yield from _table("Methods and arguments", ARGUMENTS)
     yield from _table("Imports", IMPORTS)
     yield ROUTES
 

@@ -7,8 +7,8 @@ from strongroom.activity.notifications.composition import Composer
 from strongroom.activity.notifications.templates import (
     TEMPLATES,
     MessageTexts,
-    parameters_of,
     read_texts,
+    template_parameters,
 )
 from strongroom.foundation.config.page_settings import PagesSettings
 from strongroom.foundation.locales import LOCALES
@@ -24,7 +24,7 @@ def test_its_table_names_every_occasion_with_what_its_text_may_hold() -> None:
         for row in rows
         for occasion in re.findall(r"`([a-z-]+)`", row[1])
     }
-    assert documented == {occasion: set(parameters_of(occasion)) for occasion in TEMPLATES}
+    assert documented == {occasion: set(template_parameters(occasion)) for occasion in TEMPLATES}
     assert all(f"`{locale}`" in GUIDE for locale in LOCALES)
 
 

@@ -129,3 +129,21 @@ def test_no_module_uses_a_replaced_name(names: Counter[str]) -> None:
 @pytest.mark.parametrize("name", PARTICIPLES)
 def test_no_further_variable_is_named_by_a_participle(names: Counter[str], name: str) -> None:
     assert names[name] <= PARTICIPLES[name]
+
+
+FUNCTIONS_AT_MOST = {"core": 0, "plugins": 72}
+"""How many functions may be called ``of`` or ``x_of`` instead of ``get_x``, ``find_x`` or ``from_x``."""
+
+
+@pytest.mark.parametrize("folder", FUNCTIONS_AT_MOST)
+def test_no_further_function_is_named_by_a_preposition(folder: str) -> None:
+    functions = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
+        for path in SOURCES
+        if path.relative_to(ROOT).parts[0] == folder
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+        and re.fullmatch(r"(.*_)?of", node.name)
+        and re.fullmatch(r"(.*_)?of", node.name)
+    ]
+    assert len(functions) <= FUNCTIONS_AT_MOST[folder], functions

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import MetaData, create_engine
 
-from strongroom.assembly.app import container_of, create_app
+from strongroom.assembly.app import create_app, get_container
 from strongroom.cli.main import root
 from strongroom.cli.startup import application
 from strongroom.content.storage.ownership import read_owner
@@ -79,7 +79,7 @@ def _digest(path: Path) -> str:
 
 def objects_in(config: Path) -> Snapshot:
     """Return the objects of the store, with their sizes and times; no file is created by that."""
-    container = container_of(create_app(load(config, {}), read_only=True))
+    container = get_container(create_app(load(config, {}), read_only=True))
     backend = container.get(BlobService).storages["main"].backend
     try:
         return {item.key: item for item in backend.scan()}

@@ -153,7 +153,7 @@ def test_notices_that_others_cause_come_in_the_locale_of_the_user(
 
 def test_values_of_plugins_go_with_the_user(api: Api) -> None:
     person, other = api.person(), api.person()
-    store = api.container.hosts.of("password").store
+    store = api.container.hosts.get("password").store
     for owner in (person, other):
         store.put(owner.id, "theme", "dark")
     assert api.delete("/users/me", by=person).status_code == 200

@@ -81,7 +81,7 @@ def test_each_kind_of_extension_has_the_host_of_its_plugin(
         assert api.container.base.key_provider.name == "file"
         assert {item.name for item, _ in attached} == OWNERS.keys()
         for item, host in attached:
-            assert host is api.container.hosts.of(OWNERS[item.name]), item.name
+            assert host is api.container.hosts.get(OWNERS[item.name]), item.name
         assert len({id(item) for item, _ in attached}) == len(attached)
 
 
@@ -96,7 +96,7 @@ def test_a_login_method_acts_when_a_login_has_succeeded(tmp_path: Path, database
     with Api.running(with_acting(tmp_path, database_url, ACTING)) as api:
         reply = api.post("/authorizations", {"username": "alice", "password": "any"})
         assert reply.status_code == 200, reply.text
-        assert api.container.hosts.of("acting").values.get("user") == reply.json["user"]["id"]
+        assert api.container.hosts.get("acting").values.get("user") == reply.json["user"]["id"]
 
 
 def test_an_extension_that_uses_data_too_early_prevents_the_start(

@@ -190,7 +190,7 @@ def test_entity_tags_are_those_of_what_the_client_got(api: Api, alice: Person, t
 def host_of_browser(api: Api) -> Iterator[HostAPI]:
     """Play a plugin's view, which serves the request of a browser."""
     with api.app.test_request_context("/page", headers={"Accept-Encoding": "gzip"}):
-        yield api.container.hosts.of("storage_local")
+        yield api.container.hosts.get("storage_local")
 
 
 def test_requests_of_plugins_get_no_coding(api: Api, alice: Person, tenant: str) -> None:

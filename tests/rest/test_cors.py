@@ -14,7 +14,7 @@ from strongroom.web.http.middleware import ALLOWED_HEADERS, EXPOSED_HEADERS
 APP = "https://app.example.com"
 OTHER = "https://other.example.com"
 READ = (
-    r"(?:request\.headers(?:\.get\(|\[)|\bheader\(|_HEADER = |announced\(|_header_of\(environ, )"
+    r"(?:request\.headers(?:\.get\(|\[)|\bheader\(|_HEADER = |announced\(|_get_header\(environ, )"
     r'"([A-Za-z-]+)"'
 )
 SOURCES = [path for folder in ("core", "plugins") for path in Path(folder).rglob("src/**/*.py")]

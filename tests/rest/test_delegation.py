@@ -46,7 +46,7 @@ class Lent:
 
 @pytest.fixture
 def lent(api: Api) -> Lent:
-    host: HostAPI = api.container.hosts.of("storage_local")
+    host: HostAPI = api.container.hosts.get("storage_local")
     admin, maker = api.person(), api.person()
     path = api.tenant(admin)
     tenant = path.rpartition("/")[2]

@@ -15,7 +15,7 @@ from strongroom.testing.clock import HOUR
 
 @pytest.fixture
 def host(api: Api) -> HostAPI:
-    return api.container.hosts.of("storage_local")
+    return api.container.hosts.get("storage_local")
 
 
 @contextmanager

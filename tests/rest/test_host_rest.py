@@ -17,7 +17,7 @@ pytestmark = [on_sqlite, pytest.mark.config({"limits": {"captchas_per_address": 
 
 @pytest.fixture
 def host(api: Api) -> HostAPI:
-    return api.container.hosts.of("storage_local")
+    return api.container.hosts.get("storage_local")
 
 
 @contextmanager

@@ -48,7 +48,7 @@ each_call = pytest.mark.parametrize("name", CALLS)
 
 @pytest.fixture
 def host(api: Api) -> HostAPI:
-    return api.container.hosts.of("storage_local")
+    return api.container.hosts.get("storage_local")
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ MIB: Final = 1024 * 1024
 
 @pytest.fixture
 def host(api: Api) -> HostAPI:
-    return api.container.hosts.of("storage_local")
+    return api.container.hosts.get("storage_local")
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ UNKNOWN = "0190a1b2-0000-7000-8000-000000000000"
 
 @pytest.fixture
 def host(api: Api) -> HostAPI:
-    return api.container.hosts.of("storage_local")
+    return api.container.hosts.get("storage_local")
 
 
 @pytest.mark.both_databases

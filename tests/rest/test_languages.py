@@ -184,7 +184,7 @@ class TestOfARecipientWithALocale:
         assert "邀请您加入" in said_last(api)
 
     def test_a_notice_of_a_plugin_is_in_it(self, api: Api, person: Person) -> None:
-        host = api.container.hosts.of("storage_local")
+        host = api.container.hosts.get("storage_local")
         host.notify(person.id, "Your account was suspended", "The server is shutting down.")
         assert said_last(api) == "服务器正在关闭。"
 

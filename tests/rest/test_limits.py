@@ -175,7 +175,7 @@ def test_one_limiter_of_the_application_counts_and_adds_no_hooks(api: Api) -> No
 
 
 def test_a_login_by_a_route_of_a_plugin_counts_by_the_same_limit(api: Api) -> None:
-    host = api.container.hosts.of("password")
+    host = api.container.hosts.get("password")
     with api.app.test_request_context(environ_base={"REMOTE_ADDR": "192.0.2.1"}):
         api.app.preprocess_request()
         for _ in range(3):

@@ -8,7 +8,7 @@ from tests.support.api import PASSWORD, Api, Json, Person, error_code
 from tests.support.features import LEFT_OUT_ENDPOINTS, LEFT_OUT_RULES
 
 from strongroom.assembly.operations import TABLES
-from strongroom.foundation.operations import rows_of
+from strongroom.foundation.operations import collect_rows
 from strongroom.identity.access_keys.models import TENANT_SCOPES, with_included
 from strongroom.plugin_api.authentication import Scope
 from strongroom.web.http.access import Access
@@ -163,7 +163,7 @@ def test_each_route_of_files_and_tenants_has_a_row_and_the_description_states_it
     paths = api.get("/openapi.json").json["paths"]
     members = [member for path in paths.values() for member in path.values()]
     described = {member["operationId"]: member for member in members if "operationId" in member}
-    rows = {id(row) for row in rows_of(TABLES)}
+    rows = {id(row) for row in collect_rows(TABLES)}
     for _, method, path, view in operations(api):
         if path.startswith(("/api/v1/files", "/api/v1/tenants")) and view.access is not Access.PUBLIC:
             assert id(view.rule) in rows, (method, path)
@@ -177,7 +177,7 @@ def test_each_route_of_files_and_tenants_has_a_row_and_the_description_states_it
 
 def test_each_row_is_that_of_a_route(api: Api) -> None:
     used = {id(row) for *_, view in operations(api) for row in (view.rule, *view.also)}
-    rows = rows_of(TABLES)
+    rows = collect_rows(TABLES)
     assert {row.name for row in rows if id(row) not in used} <= LEFT_OUT_RULES
     assert len({row.name for row in rows}) == len(rows)
 

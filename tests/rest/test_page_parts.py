@@ -13,7 +13,7 @@ from tests.support.desk import PLUGIN, install_desk
 from tests.support.distributions import install
 from werkzeug.test import TestResponse
 
-from strongroom.assembly.app import container_of, create_app
+from strongroom.assembly.app import create_app, get_container
 from strongroom.foundation.config import ConfigurationError, load
 
 CONFIG: Table = {
@@ -71,7 +71,7 @@ class TestStaticFiles:
         (static / "large.js").write_text("// A line.\n" * 500)
         (static / "large.png").write_bytes(bytes(5000))
         app = create_app(load(folder / "strongroom.toml", {}))
-        client, desk = app.test_client(), container_of(app).hosts.page_parts
+        client, desk = app.test_client(), get_container(app).hosts.page_parts
         path, accepted = desk.static_path("desk", "large.js"), {"Accept-Encoding": "br, gzip;q=0.8"}
         answer = client.get(path, headers=accepted)
         assert (answer.headers["Content-Encoding"], answer.headers["Vary"]) == (
@@ -89,7 +89,7 @@ class TestStaticFiles:
         for name in ("large.png", "desk.js"):
             answer = client.get(desk.static_path("desk", name), headers=accepted)
             assert "Content-Encoding" not in answer.headers
-        container_of(app).close()
+        get_container(app).close()
 
     def test_a_path_of_another_version_is_sent_but_not_cached(self, api: Api) -> None:
         answer = api.app.test_client().get("/files/static/desk/0000000000000000/desk.js")
@@ -121,8 +121,8 @@ class TestStaticFiles:
         before = path_of(api, "desk.js")
         (folder / "acme_desk" / "static" / "icons" / "badge.svg").write_text("<svg/>")
         app = create_app(load(folder / "strongroom.toml", {}))
-        assert container_of(app).hosts.page_parts.static_path("desk", "desk.js") != before
-        container_of(app).close()
+        assert get_container(app).hosts.page_parts.static_path("desk", "desk.js") != before
+        get_container(app).close()
 
     def test_templates_name_it(self, api: Api) -> None:
         page = api.app.test_client().get("/files/desk/page").text

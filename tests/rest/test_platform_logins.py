@@ -54,7 +54,7 @@ def time_of_the_test(clock: ManualClock, monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.fixture
 def host(api: Api) -> HostAPI:
-    return api.container.hosts.of("acme")
+    return api.container.hosts.get("acme")
 
 
 def plugin() -> Any:

@@ -9,7 +9,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from tests.support.config import base_config, merged, write_toml
 
-from strongroom.assembly.app import container_of, create_app
+from strongroom.assembly.app import create_app, get_container
 from strongroom.foundation.config import load
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom.plugin_api.host import HostAPI
@@ -76,7 +76,7 @@ def make_app(folder: Path, public_url: str) -> Flask:
     }
     base = base_config(data, f"sqlite:///{data}/strongroom.sqlite3")
     app = create_app(load(write_toml(data / "strongroom.toml", merged(base, own)), {}))
-    upgrade(container_of(app).database.engine)
+    upgrade(get_container(app).database.engine)
     return app
 
 
@@ -90,7 +90,7 @@ def apps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Flask
     made = [make_app(tmp_path, f"http://{name}.example") for name in ("one", "two")]
     yield made
     for app in made:
-        container_of(app).close()
+        get_container(app).close()
 
 
 def own_hosts(client: FlaskClient, path: str) -> tuple[dict[str, Any], list[str]]:
@@ -123,7 +123,7 @@ def test_a_host_builds_each_service_once(apps: list[Flask]) -> None:
         def __init__(self, host: HostAPI) -> None:
             self.host = host
 
-    hosts = [container_of(app).hosts.of(name) for app in apps for name in ("lamps", "desks")]
+    hosts = [get_container(app).hosts.get(name) for app in apps for name in ("lamps", "desks")]
     services = [host.get_service(Registry) for host in hosts]
     assert [service.host for service in services] == hosts
     assert [host.get_service(Registry) for host in hosts] == services

@@ -25,7 +25,7 @@ def test_mails_show_them(api: Api) -> None:
 
 
 def test_notices_of_plugins_show_them(api: Api) -> None:
-    host = api.container.hosts.of("storage_local")
+    host = api.container.hosts.get("storage_local")
     host.notify(api.person().id, "A drop", f"File: {REVERSED}\x1b[2J\u2028End")
     text = api.outbox()[-1]["text"]
     assert SHOWN in text

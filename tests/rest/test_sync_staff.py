@@ -39,7 +39,7 @@ def sync(api: Api, feed: Path, *staff: dict[str, str]) -> dict[str, tuple[str, s
     jobs = api.container.job_runner(api.container.jobs())
     jobs.register()
     jobs.run_now("sync_staff.sync")
-    host = api.container.hosts.of("sync_staff")
+    host = api.container.hosts.get("sync_staff")
     with host.acting_as(host.options.user_id):
         users = host.users.list().items
     return {user.external_id: (user.name, user.status) for user in users if user.external_id}
@@ -68,7 +68,7 @@ def test_a_taken_address_stops_only_its_person(synced: tuple[Api, Path]) -> None
 
 def test_two_processes_do_not_synchronize_at_once(synced: tuple[Api, Path]) -> None:
     api, feed = synced
-    leases = api.container.hosts.of("sync_staff").leases
+    leases = api.container.hosts.get("sync_staff").leases
     lease = leases.acquire("sync", seconds=86_400)
     assert lease
     assert sync(api, feed, ADA) == {}

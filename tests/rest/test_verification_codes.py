@@ -7,7 +7,7 @@ import pytest
 from tests.support.api import Answer, Api, error_code
 from tests.support.config import SMS_LOGIN, Table, change_config, merged
 
-from strongroom.assembly.app import container_of, create_app
+from strongroom.assembly.app import create_app, get_container
 from strongroom.foundation.config import ConfigurationError, load
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
@@ -112,7 +112,7 @@ class TestGatewayTemplates:
         with pytest.raises(ConfigurationError, match=r"messages\.sms: .*codes for register"):
             create_app(load(config, {}), ManualClock())
         change_config(config, {"users": {"registration": "closed"}})
-        container_of(create_app(load(config, {}), ManualClock())).close()
+        get_container(create_app(load(config, {}), ManualClock())).close()
 
 
 def test_a_captcha_sends_one_code(api: Api, clock: ManualClock) -> None:

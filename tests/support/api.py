@@ -14,7 +14,7 @@ from flask import Flask
 from werkzeug.datastructures import Headers
 from werkzeug.test import TestResponse
 
-from strongroom.assembly.app import container_of, create_app
+from strongroom.assembly.app import create_app, get_container
 from strongroom.assembly.container import Container
 from strongroom.assembly.features import FEATURES
 from strongroom.content.storage.service import BlobService
@@ -83,7 +83,7 @@ class Api:
             # A database that is slow on a busy machine does not hang.
             patch.setattr(postgresql, "SUSPICIOUS_SECONDS", PATIENCE_SECONDS)
             app = create_app(load(config, {}), clock, features=features)
-            container = container_of(app)
+            container = get_container(app)
             yield cls(app, container, clock)
             container.close()
 

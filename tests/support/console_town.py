@@ -34,7 +34,7 @@ UNKNOWN: Final = "x" * 32
 
 def routes(api: Api) -> list[Rule]:
     """Return the routes of the console. The logout is last, because the others need the login."""
-    application = create_application(api.container.hosts.of("console"))
+    application = create_application(api.container.hosts.get("console"))
     return sorted(application.url_map.iter_rules(), key=lambda rule: (rule.rule == "/logout", rule.rule))
 
 

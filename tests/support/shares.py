@@ -48,7 +48,7 @@ class Shared:
 
     @property
     def host(self) -> Any:
-        return self.api.container.hosts.of("share_links")
+        return self.api.container.hosts.get("share_links")
 
     def grant(self, level: str, node: str | None = None) -> None:
         url = f"{self.tenant}/files/{node or self.folder}/owners"

@@ -24,7 +24,7 @@ from strongroom_login_oauth.testing import (
     contract_server,
     make_mobile,
 )
-from strongroom_login_oauth.testing.harness import Through, parameters_of
+from strongroom_login_oauth.testing.harness import Through, query_parameters
 from strongroom_simulators.alipay import KeyPair, Simulator, sample_app, sample_platform
 from strongroom_simulators.alipay.registry import Person
 
@@ -55,7 +55,7 @@ class AlipayHarness(Harness):
 
     def _decide(self, url: str, person: str, decision: str) -> str:
         # The server has another port in each test.
-        redirect = parameters_of(url)["redirect_uri"]
+        redirect = query_parameters(url)["redirect_uri"]
         self.app.redirect_uris = (redirect,)
         return f"{redirect}?{urlencode(decide(url, person, decision))}"
 

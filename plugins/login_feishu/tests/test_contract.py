@@ -27,7 +27,7 @@ from strongroom_login_oauth.testing import (
     make_email,
     make_mobile,
 )
-from strongroom_login_oauth.testing.harness import Through, parameters_of
+from strongroom_login_oauth.testing.harness import Through, query_parameters
 from strongroom_simulators.feishu import TENANT, Simulator, sample_app, sample_platform
 from strongroom_simulators.feishu.registry import CONTACT, EMAIL, EMPLOYMENT, PHONE, Person
 
@@ -59,7 +59,7 @@ class FeishuHarness(Harness):
 
     def _decide(self, url: str, person: str, decision: str) -> str:
         # The server has another port in each test.
-        redirect = parameters_of(url)["redirect_uri"]
+        redirect = query_parameters(url)["redirect_uri"]
         self.app.redirect_uris = (redirect,)
         page = f"{self.simulator.url}/{url.split('/', 3)[3]}"
         return f"{redirect}?{urlencode(decide(page, person, decision))}"

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from strongroom_login_oauth.testing import MEMBER, OUTSIDER, Harness
-from strongroom_login_oauth.testing.harness import Through, parameters_of
+from strongroom_login_oauth.testing.harness import Through, query_parameters
 from strongroom_login_oidc.method import OIDCLogin
 
 from .hostile import CLIENT_ID, CLIENT_SECRET, HostileProvider
@@ -33,7 +33,7 @@ class ProviderHarness(Harness):
         return {"allow_insecure_loopback": True, "providers": {"company": company}}
 
     def approve(self, url: str, person: str = MEMBER) -> str:
-        query = parameters_of(url)
+        query = query_parameters(url)
         domain = "example.org" if person == OUTSIDER else "example.com"
         email = {"email": f"{person}@{domain}", "email_verified": True}
         self._provider.now = self._clock()
@@ -47,7 +47,7 @@ class ProviderHarness(Harness):
         return _redirect(query, answer)
 
     def refuse(self, url: str) -> str:
-        return _redirect(parameters_of(url), {"error": "access_denied", "iss": self._provider.url})
+        return _redirect(query_parameters(url), {"error": "access_denied", "iss": self._provider.url})
 
     @property
     def secrets(self) -> tuple[str, ...]:

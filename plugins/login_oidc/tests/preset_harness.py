@@ -7,7 +7,7 @@ from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from strongroom_login_oauth.testing import MEMBER, OTHER, Harness
-from strongroom_login_oauth.testing.harness import Through, parameters_of
+from strongroom_login_oauth.testing.harness import Through, query_parameters
 from strongroom_login_oidc.method import OIDCLogin
 from strongroom_simulators.oidc_providers import (
     CLIENT,
@@ -58,7 +58,7 @@ class PresetHarness(Harness):
         return f"{self._simulator.url}{parts.path}?{parts.query}"
 
     def _back(self, url: str, answer: Mapping[str, str]) -> str:
-        return f"{parameters_of(url)['redirect_uri']}?{urlencode(answer)}"
+        return f"{query_parameters(url)['redirect_uri']}?{urlencode(answer)}"
 
 
 def _is_callback(_client: RegisteredClient, redirect_uri: str) -> bool:

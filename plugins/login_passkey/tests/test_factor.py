@@ -42,9 +42,9 @@ def test_an_enrolment_is_found_by_its_credential_id(factor: PasskeyFactor) -> No
     device = SoftwareAuthenticator(ORIGIN)
     ceremony = factor.begin_enrolment(USER, ())
     created = device.create(ceremony.shown["publicKey"])
-    assert factor.enrol(ceremony, created).handle == created["id"] == factor.handle_of(created)
-    assert factor.handle_of({"id": 7}) is None
-    assert factor.handle_of([created]) is None
+    assert factor.enrol(ceremony, created).handle == created["id"] == factor.get_handle(created)
+    assert factor.get_handle({"id": 7}) is None
+    assert factor.get_handle([created]) is None
 
 
 def test_each_ceremony_has_a_challenge_of_its_own(factor: PasskeyFactor) -> None:

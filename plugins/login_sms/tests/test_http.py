@@ -12,7 +12,7 @@ import pytest
 from tests.support.endpoints import Received
 
 from strongroom.plugin_api.messages import Message, MessageNotSent, SendingThrottled
-from strongroom.testing.messages import Arrival, Delivered, MessageSenderContract, new_message, trace_of
+from strongroom.testing.messages import Arrival, Delivered, MessageSenderContract, get_trace, new_message
 from strongroom_login_sms.http import HttpSms
 from strongroom_login_sms.options import HttpSmsOptions
 
@@ -190,7 +190,7 @@ def test_a_time_out_is_not_retryable_and_shows_nothing(
     with pytest.raises(MessageNotSent) as failure:
         sender.send(message)
     assert not failure.value.retryable
-    shown = trace_of(failure.value) + repr(sender.options)
+    shown = get_trace(failure.value) + repr(sender.options)
     assert message.text not in shown
     assert "planted-secret" not in shown
 
@@ -213,7 +213,7 @@ def test_options_that_cannot_work_are_refused_at_once(
 ) -> None:
     with pytest.raises(ValueError, match=complaint) as refusal:
         make_sender(**changes)
-    assert "planted-secret" not in trace_of(refusal.value)
+    assert "planted-secret" not in get_trace(refusal.value)
 
 
 def test_a_connection_that_never_comes_about_may_be_tried_again(

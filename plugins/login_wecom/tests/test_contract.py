@@ -26,7 +26,7 @@ from strongroom_login_oauth.testing import (
     make_email,
     make_mobile,
 )
-from strongroom_login_oauth.testing.harness import Through, parameters_of
+from strongroom_login_oauth.testing.harness import Through, query_parameters
 from strongroom_login_wecom.method import WeComLogin
 from strongroom_simulators.wecom.registry import Person
 from strongroom_simulators.wecom.samples import CORPORATION
@@ -56,7 +56,7 @@ class WeComHarness(Harness):
         if person != OUTSIDER:
             user_agent = IN_APP if "/connect/" in url else ""
             return self.platform.visit(url, PEOPLE.get(person, person), user_agent=user_agent)
-        query = parameters_of(url)
+        query = query_parameters(url)
         code = self.platform.code(PEOPLE[OUTSIDER])
         return f"{query['redirect_uri']}?{urlencode({'code': code, 'state': query['state']})}"
 

@@ -18,9 +18,9 @@ from strongroom.testing.messages import (
     Arrival,
     Delivered,
     MessageSenderContract,
+    get_trace,
     new_message,
     shows_code,
-    trace_of,
 )
 from strongroom_simulators.sms import Account, ApiError, Gateway, Line, SmsSimulator
 from strongroom_sms_aliyun.sender import AliyunSms
@@ -136,7 +136,7 @@ def test_a_refused_signature_shows_neither_code_nor_secret(
     sender = AliyunSms(aliyun_options(simulator.endpoint, access_key_secret="planted-secret"))
     with pytest.raises(MessageNotSent) as failure:
         sender.send(message)
-    shown = trace_of(failure.value) + caplog.text + repr(sender.options)
+    shown = get_trace(failure.value) + caplog.text + repr(sender.options)
     assert "SignatureDoesNotMatch" in shown
     assert "planted-secret" not in shown
     assert not shows_code(shown, message.parameters["code"])
@@ -296,7 +296,7 @@ def test_a_time_out_is_not_retryable_and_shows_nothing(mute_endpoint: str, messa
     with pytest.raises(MessageNotSent) as failure:
         sender.send(message)
     assert not failure.value.retryable
-    assert not shows_code(trace_of(failure.value), message.parameters["code"])
+    assert not shows_code(get_trace(failure.value), message.parameters["code"])
 
 
 def test_a_connection_that_never_comes_about_may_be_tried_again(

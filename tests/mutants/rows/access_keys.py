@@ -106,7 +106,7 @@ ROWS: Final = (
     core(
         "keys-role",
         "An access key of a folder has no role in the tenant.",
-        "content/tenants/memberships.py::Memberships.role_of",
+        "content/tenants/memberships.py::Memberships.caller_role",
         "if identity.key is not None and not identity.key.covers_tenant(tenant_id):",
         "if False:",
         "rest/test_access_keys.py::TestUse::test_one_of_a_folder_has_no_role_in_the_tenant",

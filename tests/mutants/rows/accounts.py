@@ -713,7 +713,7 @@ ROWS: Final = (
     core(
         "exports-proven-contacts",
         "A user's export has no invitations to a contact that no one has proven.",
-        "identity/users/user_exports.py::credentials_of",
+        "identity/users/user_exports.py::credentials_query",
         "credentials.c.user_id == user_id, proven",
         "credentials.c.user_id == user_id, proven.is_not(None)",
         "rest/test_own_exports.py::test_invitations_to_an_unproven_contact_are_left_out",

@@ -125,7 +125,7 @@ ROWS: Final = (
     console(
         "console-preview-text",
         "At most the beginning of a text is read for its preview.",
-        "my_files/previews.py::text_of",
+        "my_files/previews.py::read_text",
         'node["id"], 0, TEXT_BYTES)',
         'node["id"])',
         "console/rest/test_details.py::TestPreviews::test_a_long_text_is_cut",

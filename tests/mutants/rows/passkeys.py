@@ -433,7 +433,7 @@ ROWS: Final = (
     passkey(
         "passkey-handle-type",
         "Only text is a credential id.",
-        "factor.py::PasskeyFactor.handle_of",
+        "factor.py::PasskeyFactor.get_handle",
         "identifier if isinstance(identifier, str) else None",
         "identifier",
         "login_passkey/test_factor.py::test_an_enrolment_is_found_by_its_credential_id",

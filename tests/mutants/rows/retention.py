@@ -105,7 +105,7 @@ ROWS: Final = (
         "retention-records",
         "Only the role records places holds.",
         "extensions/retention/service.py::HoldService._require_records",
-        "if self._memberships.role_of(connection, tenant_id, identity) is not Role.RECORDS:",
+        "if self._memberships.caller_role(connection, tenant_id, identity) is not Role.RECORDS:",
         "if False:",
         "rest/test_retention.py::test_the_role_records_holds_what_it_cannot_see",
     ),

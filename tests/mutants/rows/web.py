@@ -432,7 +432,7 @@ ROWS: Final = (
         "web-location",
         "Location is built from the public URL.",
         "web/http/locations.py::absolute_url",
-        "get_service(PublicUrl).root + _path_of(endpoint, values)",
+        "get_service(PublicUrl).root + _make_path(endpoint, values)",
         "url_for(endpoint, _external=True, **values)",
         "rest/test_locations.py::test_a_get_of_the_location_finds_the_created_resource",
     ),

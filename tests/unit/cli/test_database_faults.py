@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import make_url
 from sqlalchemy.exc import OperationalError
 
-from strongroom.cli.database_faults import database_fault_of
+from strongroom.cli.database_faults import find_database_fault
 
 SERVER = 'connection failed: connection to server at "db", port 5432 failed: FATAL:  '
 
@@ -65,7 +65,7 @@ def test_what_is_wrong_with_a_database_is_told_from_one_that_is_away(
     reason: str, message: str, *, is_temporary: bool
 ) -> None:
     url = make_url("postgresql+psycopg://x:hush@db/y")
-    fault = database_fault_of(url, OperationalError("", None, Exception(reason)))
+    fault = find_database_fault(url, OperationalError("", None, Exception(reason)))
     assert (fault.message, fault.is_temporary) == (message, is_temporary)
 
 
@@ -79,5 +79,7 @@ def test_what_is_wrong_with_a_database_is_told_from_one_that_is_away(
 )
 def test_several_hosts_are_named_with_their_ports(query: str, places: str) -> None:
     url = make_url(f"postgresql+psycopg://x:hush@/y?{query}")
-    fault = database_fault_of(url, OperationalError("", None, Exception("server closed the connection")))
+    fault = find_database_fault(
+        url, OperationalError("", None, Exception("server closed the connection"))
+    )
     assert fault.message.startswith(f"PostgreSQL at {places} does not answer: ")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from strongroom.foundation.addresses import canonical_address, network_of, parse_network
+from strongroom.foundation.addresses import canonical_address, get_network, parse_network
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from strongroom.foundation.addresses import canonical_address, network_of, parse
     ],
 )
 def test_each_spelling_becomes_one(text: str, canonical: str, network: str) -> None:
-    assert (canonical_address(text), network_of(text)) == (canonical, network)
+    assert (canonical_address(text), get_network(text)) == (canonical, network)
 
 
 @pytest.mark.parametrize(

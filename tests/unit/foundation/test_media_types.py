@@ -2,7 +2,7 @@
 
 import pytest
 
-from strongroom.foundation.media_types import extension_of, sniff
+from strongroom.foundation.media_types import get_extension, sniff
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from strongroom.foundation.media_types import extension_of, sniff
     ],
 )
 def test_a_type_has_one_extension_on_every_machine(media_type: str, extension: str) -> None:
-    assert extension_of(media_type) == extension
+    assert get_extension(media_type) == extension
 
 
 @pytest.mark.parametrize("text", [b"<html>", b"<svg/>", b"alert(1)", b"{}", b""])

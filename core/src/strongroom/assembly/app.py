@@ -125,7 +125,7 @@ def _wrap(app: Flask, container: Container) -> None:
     app.wsgi_app = CloseWhileDraining(app.wsgi_app)  # type: ignore[method-assign]
 
 
-def container_of(app: Flask) -> Container:
+def get_container(app: Flask) -> Container:
     """Return the services of an application. The caller of :func:`create_app` must close them."""
     return _service(app, Container)
 
@@ -230,7 +230,7 @@ def _register_routes(app: Application, container: Container) -> None:
         app,
         hosts.plugins.slow_hooks,
         base_path,
-        hosts.of,
+        hosts.get,
         HOST_ERRORS,
         container.base.rates.names,
         later=(RESERVED, ACCOUNT_PAGES),
@@ -265,7 +265,7 @@ def _register_routes(app: Application, container: Container) -> None:
 def _well_known(app: Application, container: Container) -> Blueprint:
     """Register the routes that browsers know, as far as no plugin has them, and return them."""
     base_path = container.settings.server.base_path
-    pages = AccountPages.of(container.hosts.offered_login_pages)
+    pages = AccountPages.from_pages(container.hosts.offered_login_pages)
     register_service(app, AccountPages, pages)
     root, links = container.settings.public_root, container.hosts.page_parts.links
     register_service(app, LoginProviders, LoginProviders(root, base_path, links))

@@ -14,7 +14,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from strongroom.clock import Clock
 from strongroom.extensions.observability.observers import StatementObserver
-from strongroom.foundation.addresses import network_of
+from strongroom.foundation.addresses import get_network
 from strongroom.foundation.config import Configuration, ConfigurationError, Settings
 from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.config.schema import split_key
@@ -23,7 +23,7 @@ from strongroom.foundation.idempotency import IdempotencyKeys
 from strongroom.foundation.jobs.named_leases import NamedLeases
 from strongroom.foundation.limits.backends import LimitBackend, in_database, in_redis
 from strongroom.foundation.limits.service import Counters, RateLimits, hashed_subject
-from strongroom.foundation.plugins.hook_calls import named_if_stuck, one_line, owner_of
+from strongroom.foundation.plugins.hook_calls import get_owner, named_if_stuck, one_line
 from strongroom.foundation.plugins.selection import ExtensionSpec, ExtensionT, Selection
 from strongroom.foundation.plugins.shared_values import SharedValues
 from strongroom.foundation.secret_keys import SecretKeys, load_or_create_secret
@@ -235,7 +235,7 @@ class Infrastructure:
         return {name: rates for name, rates in values.items() if isinstance(rates, tuple)}
 
     def _client_subject(self) -> str:
-        return hashed_subject(self.keys, network_of(client().address))
+        return hashed_subject(self.keys, get_network(client().address))
 
     def _make_metrics(self) -> "Metrics | None":
         """Return the metrics, or ``None`` without a management port to serve them."""
@@ -251,7 +251,7 @@ class Infrastructure:
 
 def _close(extension: Extension[Any]) -> None:
     try:
-        with named_if_stuck(f"{owner_of(extension)} has not closed", "its method close must return"):
+        with named_if_stuck(f"{get_owner(extension)} has not closed", "its method close must return"):
             extension.close()
     except Exception:
         logger.exception("The extension %s failed to close", extension.name)

@@ -40,7 +40,7 @@ def require_known_templates(configuration: Configuration, plugins: Iterable[Plug
 
 def originals(plugins: Iterable[Plugin]) -> Mapping[str, Traversable]:
     """Return the templates by names such as ``strongroom/page.html``."""
-    folders = [*_SERVER_FOLDERS, *_folders_of(plugins)]
+    folders = [*_SERVER_FOLDERS, *_template_folders(plugins)]
     named = {
         f"{owner}/{name}": template
         for owner, package, folder in folders
@@ -49,7 +49,7 @@ def originals(plugins: Iterable[Plugin]) -> Mapping[str, Traversable]:
     return {name: template for name, template in named.items() if name != _NO_PAGES}
 
 
-def _folders_of(plugins: Iterable[Plugin]) -> Iterator[tuple[str, str, str]]:
+def _template_folders(plugins: Iterable[Plugin]) -> Iterator[tuple[str, str, str]]:
     for plugin in plugins:
         package = plugin.module.__package__
         # A plugin of one file has no templates, and built-in ones share the server's.

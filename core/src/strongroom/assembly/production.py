@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from joserfc.jwk import OctKey, RSAKey
 
 from strongroom.assembly.samples import samples_in
-from strongroom.content.storage.stores import fault_of
+from strongroom.content.storage.stores import find_fault
 from strongroom.foundation.addresses import parse_network
 from strongroom.foundation.config import Configuration, Settings
 from strongroom.foundation.config.describe import secrets_in, spell
@@ -146,7 +146,7 @@ def refuse_unusable(
         return passing
     for name, storage in storages.items():
         try:
-            fault = fault_of(storage)
+            fault = find_fault(storage)
         except (StorageUnavailable, StorageFull) as error:
             passing[name] = error
         else:

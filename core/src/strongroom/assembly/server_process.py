@@ -206,13 +206,13 @@ class _Worker:
         end_with(self._master)
         _keep_memory()
         # Created in the worker, because connections must not be shared between processes.
-        from strongroom.assembly.app import container_of, create_app
+        from strongroom.assembly.app import create_app, get_container
 
         configuration = self._configuration
         _configure_log(configuration)
         tracer = _start_tracing(configuration.settings)
         app = create_app(configuration)
-        container = container_of(app)
+        container = get_container(app)
         if tracer is not None and container.base.metrics is not None:
             tracer.report_drops(container.base.metrics.dropped_spans)
         # Run by multiprocessing when this process exits, after the open requests have finished.

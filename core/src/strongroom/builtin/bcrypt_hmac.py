@@ -47,11 +47,11 @@ class BcryptHmac(NewPasswordScheme):
         return bcrypt.checkpw(self._prehash(password), stored.encode())
 
     def is_outdated(self, stored: str) -> bool:
-        return _cost_of(stored) != self.cost
+        return _read_cost(stored) != self.cost
 
     def pad(self, password: str, stored: str) -> None:
         # To the time of the configured cost: 2^c + (2^c + 2^(c+1) + ... + 2^(cost-1)) = 2^cost.
-        for cost in range(_cost_of(stored), self.cost):
+        for cost in range(_read_cost(stored), self.cost):
             bcrypt.hashpw(self._prehash(password), bcrypt.gensalt(cost))
 
     def _prehash(self, password: str) -> bytes:
@@ -60,7 +60,7 @@ class BcryptHmac(NewPasswordScheme):
         return base64.b64encode(hmac.digest(self.key, normalized, "sha256"))
 
 
-def _cost_of(stored: str) -> int:
+def _read_cost(stored: str) -> int:
     return int(stored.split("$")[2])
 
 

@@ -79,7 +79,7 @@ def list_keys(context: CommandContext, user_id: str) -> None:
 
     with context.container() as container:
         try:
-            page = container.get(AccessKeyService).page_of(user_id, Paging(number=1, size=_PAGE))
+            page = container.get(AccessKeyService).get_page(user_id, Paging(number=1, size=_PAGE))
         except StrongroomError as error:
             raise refusal(error, container.base.translations) from error
     for key in page.items:
@@ -96,7 +96,7 @@ def revoke(context: CommandContext, key_id: str) -> None:
     with context.container() as container:
         service = container.get(AccessKeyService)
         try:
-            service.revoke_for(service.owner_of(key_id), key_id, None, COMMAND_LINE)
+            service.revoke_for(service.get_owner(key_id), key_id, None, COMMAND_LINE)
         except StrongroomError as error:
             raise click.ClickException(f"there is no access key {key_id}") from error
     echo(f"{key_id} revoked")

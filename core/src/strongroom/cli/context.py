@@ -92,7 +92,7 @@ class CommandContext:
     def plugin_commands(self) -> dict[str, click.Command]:
         """Return the commands of the enabled plugins; print a warning for each plugin that fails."""
         from strongroom.assembly.plugin_host.hosts import PluginHosts
-        from strongroom.cli.plugin_commands import commands_of
+        from strongroom.cli.plugin_commands import collect_commands
         from strongroom.clock import SystemClock
         from strongroom.foundation.plugins.selection import select
 
@@ -104,7 +104,7 @@ class CommandContext:
             SystemClock(),
             self._services,
         )
-        commands, faults = commands_of(hosts)
+        commands, faults = collect_commands(hosts)
         for fault in faults:
             warn(f"{fault}; its commands are missing")
         return commands

@@ -11,7 +11,7 @@ from typing import NoReturn
 from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.assembly.production import refuse_unstated_database
-from strongroom.cli.database_faults import database_fault_of
+from strongroom.cli.database_faults import find_database_fault
 from strongroom.foundation.config import Configuration, ConfigurationError
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.installation import accept_secret
@@ -48,7 +48,7 @@ def find_schema(configuration: Configuration, database: Database) -> Schema:
     try:
         return read_schema(database.engine)
     except SQLAlchemyError as error:
-        fault = database_fault_of(database.engine.url, error)
+        fault = find_database_fault(database.engine.url, error)
         configuration.add_error(("database", "url"), fault.message, is_temporary=fault.is_temporary)
         raise ConfigurationError(configuration.problems) from error
 

@@ -23,7 +23,7 @@ _HAS_PORT: Final = re.compile(r":\d+$")
 _DEFAULT_PORT: Final = 5432
 
 
-def database_fault_of(url: URL, error: SQLAlchemyError) -> ServiceFault:
+def find_database_fault(url: URL, error: SQLAlchemyError) -> ServiceFault:
     """Return the fault of a database that could not be opened or read.
 
     libpq has no error code for a failed connection, so the kinds differ in their text only. A text that

@@ -18,7 +18,7 @@ import click
 from strongroom.assembly.samples import SECRETS_TO_FILL_IN
 from strongroom.cli.output import echo
 from strongroom.clock import SystemClock
-from strongroom.foundation.config.loader import installed_of
+from strongroom.foundation.config.loader import find_installed
 from strongroom.foundation.config.server_settings import PluginsSettings
 from strongroom.foundation.secret_keys import create_private_file
 from strongroom.identity.sessions.signing_keys import create_key_file
@@ -104,7 +104,7 @@ def init(kind: str, folder: str | None, domain: str, program: str) -> None:
 
 def _installed() -> str:
     """Return the line that enables the default plugins, as far as they are installed here."""
-    return f"enabled = {json.dumps(installed_of(PluginsSettings().enabled))}"
+    return f"enabled = {json.dumps(find_installed(PluginsSettings().enabled))}"
 
 
 def deployment_files(kind: str, replaced: Mapping[str, str]) -> Iterator[tuple[Path, str]]:

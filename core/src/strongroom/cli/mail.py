@@ -7,8 +7,8 @@ from typing import Final
 import click
 
 from strongroom.activity.notifications.composition import EMAIL
-from strongroom.activity.notifications.services import composer_of
-from strongroom.activity.notifications.templates import TEMPLATES, parameters_of
+from strongroom.activity.notifications.services import make_composer
+from strongroom.activity.notifications.templates import TEMPLATES, template_parameters
 from strongroom.cli.context import CommandContext, config_option
 from strongroom.cli.output import echo
 from strongroom.foundation.locales import DEFAULT_LOCALE, LOCALES
@@ -60,9 +60,9 @@ def preview_command(
     context: CommandContext, occasion: str, lang: str, output: Path | None, *, as_text: bool
 ) -> None:
     """Print the HTML of a mail, with sample values, the brand and the texts of the deployment."""
-    composer = composer_of(context.configuration, Translations())
+    composer = make_composer(context.configuration, Translations())
     samples = {**_SAMPLES, "code": _INVITATION} if occasion == "invitation" else _SAMPLES
-    values = {name: samples[name] for name in parameters_of(occasion)}
+    values = {name: samples[name] for name in template_parameters(occasion)}
     message = composer.compose((EMAIL, _RECIPIENT), occasion, lang, values)
     content = f"Subject: {message.subject}\n\n{message.text}" if as_text else message.html or ""
     if output is None:

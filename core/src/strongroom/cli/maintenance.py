@@ -91,7 +91,7 @@ def _examine(context: CommandContext, recipients: tuple[str, ...]) -> Iterator[C
 
 
 def _examine_container(container: "Container", recipients: tuple[str, ...]) -> Iterator[CheckResult]:
-    from strongroom.activity.notifications.services import composer_of
+    from strongroom.activity.notifications.services import make_composer
     from strongroom.assembly.doctor import assemble_doctor
     from strongroom.extensions.observability.doctor import try_senders
 
@@ -102,7 +102,7 @@ def _examine_container(container: "Container", recipients: tuple[str, ...]) -> I
         ]
         for channel, choices in container.selection.senders.items()
     }
-    composer = composer_of(container.base.configuration, container.base.translations)
+    composer = make_composer(container.base.configuration, container.base.translations)
     for recipient in recipients:
         yield from try_senders(recipient, senders, composer)
 

@@ -8,19 +8,19 @@ from strongroom.foundation.optional_parts import plugin_of_command
 from strongroom.foundation.plugins.plugin import Plugin, PluginError
 
 
-def commands_of(hosts: PluginHosts) -> tuple[dict[str, click.Command], list[str]]:
+def collect_commands(hosts: PluginHosts) -> tuple[dict[str, click.Command], list[str]]:
     """Return the commands of plugins by name, and an error line for each plugin that failed."""
     commands: dict[str, click.Command] = {}
     faults: list[str] = []
     for plugin in hosts.plugins.plugins:
         try:
-            commands = _merge(commands, _commands_of(hosts, plugin))
+            commands = _merge(commands, _plugin_commands(hosts, plugin))
         except PluginError as error:
             faults.append(str(error))
     return commands, faults
 
 
-def _commands_of(hosts: PluginHosts, plugin: Plugin) -> dict[str, click.Command]:
+def _plugin_commands(hosts: PluginHosts, plugin: Plugin) -> dict[str, click.Command]:
     commands: dict[str, click.Command] = {}
     for item in hosts.call_one(plugin, "register_commands"):
         if not isinstance(item, click.Command) or not item.name:

@@ -190,11 +190,11 @@ def drain(context: CommandContext, port: int | None, timeout: int) -> None:
 @click.pass_obj
 def openapi(context: CommandContext) -> None:
     """Print the OpenAPI document of the configured server, including its plugins."""
-    from strongroom.assembly.app import container_of, create_app
+    from strongroom.assembly.app import create_app, get_container
     from strongroom.web.pages.api_docs import DOCUMENT_PATH
 
     app = create_app(context.configuration)
     base_path = context.configuration.settings.server.base_path
     document = app.test_client().get(base_path + DOCUMENT_PATH).get_json()
-    container_of(app).close()
+    get_container(app).close()
     echo_json(document, indent=2)

@@ -41,9 +41,9 @@ def application(configuration: Configuration) -> Iterator["Container"]:
     Raises:
         ConfigurationError: a check failed.
     """
-    from strongroom.assembly.app import container_of, create_app
+    from strongroom.assembly.app import create_app, get_container
 
-    container = container_of(create_app(configuration))
+    container = get_container(create_app(configuration))
     try:
         require_served_schema(configuration, container.database, container.selection.plugins.tables)
         require_own_secret(configuration, container.database, container.base.keys)
@@ -77,7 +77,7 @@ def require_offline(configuration: Configuration) -> None:
     from strongroom.assembly.plugin_host.hosts import offline_hosts
     from strongroom.assembly.plugin_host.part import registration_fault
     from strongroom.assembly.production import refuse_unsafe
-    from strongroom.cli.plugin_commands import commands_of
+    from strongroom.cli.plugin_commands import collect_commands
 
     selection = select(configuration)
     refuse_unsafe(configuration, selection)
@@ -85,7 +85,7 @@ def require_offline(configuration: Configuration) -> None:
     hosts = offline_hosts(configuration.settings, selection.plugins, selection.options)
     faults = [registration_fault(hosts, plugin) for plugin in selection.plugins.plugins]
     faults += _tables_faults(configuration, selection.plugins.tables)
-    for fault in dict.fromkeys([*commands_of(hosts)[1], *filter(None, faults)]):
+    for fault in dict.fromkeys([*collect_commands(hosts)[1], *filter(None, faults)]):
         add_plugin_error(configuration, fault)
     configuration.raise_if_invalid()
 

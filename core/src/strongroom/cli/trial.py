@@ -24,9 +24,9 @@ def away_services(configuration: Configuration) -> list[Problem]:
     Raises:
         ConfigurationError: it would not start.
     """
-    from strongroom.assembly.app import container_of, create_app
+    from strongroom.assembly.app import create_app, get_container
 
-    container = container_of(create_app(configuration, read_only=True))
+    container = get_container(create_app(configuration, read_only=True))
     try:
         schema = _schema_before_start(configuration, container)
         away = [
@@ -61,7 +61,7 @@ def _away_storages(
     for name, store in storages.items():
         path = ("storages", name)
         try:
-            if fault := _fault_of(store, schema):
+            if fault := _find_fault(store, schema):
                 configuration.add_error(path, fault)
         except (StorageUnavailable, StorageFull) as error:
             message = f"cannot store files now: {error}; start the store, or correct its options"
@@ -76,7 +76,7 @@ def _away_storages(
     configuration.raise_if_invalid()
 
 
-def _fault_of(store: "Store", schema: "Schema | None") -> str | None:
+def _find_fault(store: "Store", schema: "Schema | None") -> str | None:
     """Return why the database may not use a store, or ``None``; see the owner of a store."""
     if schema is None:
         return store.ownership_fault(claim=False)

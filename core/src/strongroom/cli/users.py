@@ -22,7 +22,7 @@ from strongroom.identity.accounts.first_administrator import AdministratorExists
 from strongroom.identity.accounts.registration import Registration
 from strongroom.identity.users.factor_policy import FactorState
 from strongroom.identity.users.models import User, UserType
-from strongroom.plugin_api.factors import kind_of
+from strongroom.plugin_api.factors import factor_kind
 from strongroom.plugin_api.password_schemes import HashRejected
 
 if TYPE_CHECKING:
@@ -231,14 +231,14 @@ def _serialize_factors(state: FactorState) -> dict[str, object]:
         "id": state.user_id,
         "type": state.type,
         "name": state.name,
-        "factors": [kind_of(name) for name in state.factors],
+        "factors": [factor_kind(name) for name in state.factors],
         "isRequired": state.is_required,
         "dueAt": None if state.due_at is None else iso_format(state.due_at),
     }
 
 
 def _factors_line(state: FactorState) -> str:
-    factors = ", ".join(map(kind_of, state.factors)) or "none"
+    factors = ", ".join(map(factor_kind, state.factors)) or "none"
     required = "required" if state.is_required else "optional"
     due = "" if state.due_at is None else f" by {iso_format(state.due_at)}"
     return f"{state.user_id}  {state.type:5}  {factors:24}  {required}{due}  {state.name}"

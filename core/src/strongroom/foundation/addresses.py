@@ -44,7 +44,7 @@ def parse_network(text: str) -> IPv4Network | IPv6Network:
 
 # A request counts for its network several times.
 @lru_cache(maxsize=1024)
-def network_of(text: str) -> str:
+def get_network(text: str) -> str:
     """Return the key that rate limits use for a client: the IPv4 address, or the /64 of an IPv6 one.
 
     A subscriber has a whole /64, so a limit per single IPv6 address would be ineffective.

@@ -53,6 +53,6 @@ class Demand(NamedTuple):
         return StepUpRequired(self.acr, self.max_age)
 
 
-def demand_of(acr: str | None, max_age: int | None) -> Demand | None:
+def make_demand(acr: str | None, max_age: int | None) -> Demand | None:
     """Return the demand in two columns of a row, or ``None`` without one."""
     return None if acr is None and max_age is None else Demand(acr, max_age)

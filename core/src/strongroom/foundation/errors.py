@@ -223,7 +223,7 @@ class PasswordChangeRequired(StrongroomError):
     message = "The password must be changed: repeat the login with newPassword."
 
     @classmethod
-    def of(cls, ends_at: str | None) -> Self:
+    def with_end(cls, ends_at: str | None) -> Self:
         """Return the error with the end of a temporary password."""
         error = cls()
         error.members = {"passwordChange": {"expiresAt": ends_at}}
@@ -339,7 +339,7 @@ class FileHeld(StrongroomError):
     message = "A hold covers the file or folder, or a file in it."
 
     @classmethod
-    def of(cls, reason: str, until: str | None) -> Self:
+    def for_hold(cls, reason: str, until: str | None) -> Self:
         """Return the error with the reason of the hold, and when it ends if that is known."""
         error = cls()
         error.members = {"hold": {"reason": reason, "until": until}}
@@ -351,7 +351,7 @@ class FileRetained(StrongroomError):
     message = "The content is retained until the given time."
 
     @classmethod
-    def of(cls, until: str) -> Self:
+    def with_end(cls, until: str) -> Self:
         """Return the error with the time from which the content may be removed."""
         error = cls()
         error.members = {"retainedUntil": until}

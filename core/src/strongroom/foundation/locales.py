@@ -7,7 +7,7 @@ LOCALES: Final = ("en", "zh")
 DEFAULT_LOCALE: Final = LOCALES[0]
 
 
-def locale_of(
+def choose_locale(
     languages: Iterable[str], default: str = DEFAULT_LOCALE, known: Collection[str] = LOCALES
 ) -> str:
     """Return the first language that has texts, ignoring regions, or the default.
@@ -25,4 +25,4 @@ def environment_locale(environ: Mapping[str, str]) -> str:
     """Return the language of messages that the environment names (POSIX, XBD 8.2), or the default."""
     named = (environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
     tag = next(filter(None, named), "").partition(".")[0].replace("_", "-")
-    return locale_of([tag])
+    return choose_locale([tag])

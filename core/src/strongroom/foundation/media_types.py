@@ -47,7 +47,7 @@ def sniff(head: bytes, name: str = "") -> str:
     return f"{media_type}; charset=utf-8"
 
 
-def extension_of(media_type: str) -> str:
+def get_extension(media_type: str) -> str:
     """Return the file extension of a media type, with its dot; ``.bin`` if it is unknown."""
     essence = media_type.partition(";")[0]
     # filetype also uses application/octet-stream for some fonts, whose extension would be wrong.

@@ -26,7 +26,7 @@ class OperationRule:
     sensitive: Sensitive | None = None
 
 
-def rows_of(tables: Iterable[ModuleType]) -> list[OperationRule]:
+def collect_rows(tables: Iterable[ModuleType]) -> list[OperationRule]:
     """Return the rows of tables, in their order."""
     values = (value for table in tables for value in vars(table).values())
     return [value for value in values if isinstance(value, OperationRule)]

@@ -4,9 +4,9 @@ A plugin that stores rows about users adds a file of its own::
 
     @hookimpl
     def register_user_exports(host: HostAPI) -> list[UserExport]:
-        return [UserExport("notes", "Notes that you have written", partial(notes_of, host))]
+        return [UserExport("notes", "Notes that you have written", partial(read_notes, host))]
 
-    def notes_of(host: HostAPI, user_id: str) -> Iterator[dict[str, Any]]:
+    def read_notes(host: HostAPI, user_id: str) -> Iterator[dict[str, Any]]:
         with host.database.read() as transaction:
             for row in transaction.all(select(notes).where(notes.c.user_id == user_id)):
                 yield {

@@ -38,13 +38,13 @@ Json = Mapping[str, Any]
 """A JSON object."""
 
 
-def member_of(factor: str) -> str:
+def member_name(factor: str) -> str:
     """Return the JSON member of a factor's answer: its name in camel case."""
     first, *others = factor.split("_")
     return first + "".join(word.capitalize() for word in others)
 
 
-def kind_of(factor: str) -> str:
+def factor_kind(factor: str) -> str:
     """Return the kind that responses and requests name: ``recovery-code`` of ``recovery_code``."""
     return factor.replace("_", "-")
 
@@ -106,7 +106,7 @@ class Enrolment:
     Args:
         data: what :meth:`SecondFactor.verify` needs; the core stores it encrypted.
         shown: members of the response, which the client receives only once.
-        handle: what :meth:`PasswordlessFactor.handle_of` finds in the answers of this enrolment. The
+        handle: what :meth:`PasswordlessFactor.get_handle` finds in the answers of this enrolment. The
             core refuses an enrolment whose handle any user has already.
     """
 
@@ -259,7 +259,7 @@ class PasswordlessFactor(SecondFactor[OptionsT]):
         """
 
     @abstractmethod
-    def handle_of(self, answer: Any, /) -> str | None:
+    def get_handle(self, answer: Any, /) -> str | None:
         """Return the :attr:`Enrolment.handle` that an answer names, or ``None``.
 
         The core passes the answer and the enrolment with this handle to :meth:`SecondFactor.verify`.

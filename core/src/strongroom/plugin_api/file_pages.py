@@ -21,7 +21,7 @@ _ICONS_OF_KINDS: Final = {"image": "picture", "video": "video", "audio": "audio"
 _OFFICE: Final = ("application/vnd.openxmlformats", "application/vnd.oasis", "application/vnd.ms-")
 
 
-def icon_of(essence: str) -> str:
+def get_icon(essence: str) -> str:
     """Return the name of the icon of a media type."""
     if essence.startswith(_OFFICE):
         return "document"

@@ -3,7 +3,7 @@
 A view gets them as the core's views do, by their type::
 
     @routes.operation("GET", "/api/v1/riddles", access=Access.USER, query=PagingQuery,
-                      returns=collection_of(RiddleSchema))
+                      returns=collection_schema(RiddleSchema))
     def list_riddles(query: dict[str, Any]) -> Any:
         return current_host().lists.collection(get_service(Riddles).list(query), query)
 """

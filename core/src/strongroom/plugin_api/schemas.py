@@ -118,7 +118,7 @@ class SummarySchema(Schema):
 
 
 @cache
-def collection_of(item: type[Schema]) -> type[Schema]:
+def collection_schema(item: type[Schema]) -> type[Schema]:
     """Return the envelope schema of a collection of ``item``."""
     members: dict[str, Any] = {
         # Of the item, whose package distinguishes schemas of equal names in OpenAPI.

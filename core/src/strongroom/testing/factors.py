@@ -146,7 +146,7 @@ class PasswordlessFactorContract(SecondFactorContract):
         enrolment, enrolled, shown = _enrolment(factor, device)
         ceremony, answer = _first(factor, device, shown)
         assert enrolment.handle
-        assert factor.handle_of(answer) == enrolment.handle
+        assert factor.get_handle(answer) == enrolment.handle
         proof = factor.verify(enrolled, ceremony, answer)
         assert proof is not None
         assert proof.assurance.acr != SINGLE_FACTOR
@@ -167,7 +167,7 @@ class PasswordlessFactorContract(SecondFactorContract):
         self, factor: PasswordlessFactor[Any], device: Device, answer: Any
     ) -> None:
         enrolment, enrolled, _ = _enrolment(factor, device)
-        assert factor.handle_of(answer) != enrolment.handle
+        assert factor.get_handle(answer) != enrolment.handle
         ceremony = factor.begin_login()
         assert ceremony is not None
         assert factor.verify(enrolled, _stored(ceremony), answer) is None

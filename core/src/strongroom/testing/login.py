@@ -99,7 +99,7 @@ class FakeProofs:
         return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
 
-def secrets_of(attempt: LoginAttempt) -> set[str]:
+def get_secrets(attempt: LoginAttempt) -> set[str]:
     """Return the secrets of an attempt, which no log, error or ``repr`` may contain."""
     code = attempt.verification_code.code if attempt.verification_code else None
     return {text for text in (attempt.password, code, *attempt.proof.values()) if text}
@@ -220,9 +220,9 @@ class LoginMethodContract:
         with pytest.raises(LoginRejected) as rejected:
             method.authenticate(bad_attempt)
         logged = [record.exc_info[1] for record in caplog.records if record.exc_info]
-        texts = [_text_of(error) for error in (rejected.value, *logged) if error]
+        texts = [_get_text(error) for error in (rejected.value, *logged) if error]
         shown = "\n".join([repr(bad_attempt), *caplog.messages, *texts])
-        assert not [secret for secret in secrets_of(bad_attempt) if secret in shown]
+        assert not [secret for secret in get_secrets(bad_attempt) if secret in shown]
 
 
 def _outcome(method: LoginMethod[Any], attempt: LoginAttempt) -> VerifiedCredential | None:
@@ -232,7 +232,7 @@ def _outcome(method: LoginMethod[Any], attempt: LoginAttempt) -> VerifiedCredent
         return None
 
 
-def _text_of(error: BaseException) -> str:
+def _get_text(error: BaseException) -> str:
     """Return the messages of an error and of its causes.
 
     The frames are left out: a folder or a line of code can contain the same word as an attempt.

@@ -56,7 +56,7 @@ def new_message(channel: str, *, recipient: str | None = None, template: str = "
     )
 
 
-def trace_of(error: BaseException | None) -> str:
+def get_trace(error: BaseException | None) -> str:
     """Return all texts that a log could contain of an error, including suppressed causes."""
     shown: list[str] = []
     while error:
@@ -159,7 +159,7 @@ class MessageSenderContract:
         with pytest.raises(MessageNotSent) as failure:
             unreachable_sender.send(message)
         assert str(failure.value)
-        shown = trace_of(failure.value)
+        shown = get_trace(failure.value)
         assert message.text not in shown
         assert not shows_code(shown, message.parameters["code"])
 

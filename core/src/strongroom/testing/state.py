@@ -144,7 +144,7 @@ class OpenedPlugin:
         """Bind a credential to a user, begin a login that it proves, and return an access token."""
         sessions = import_module("strongroom.identity.sessions.services").SessionServices
         sources = import_module("strongroom.identity.sessions.login_sources").LoginSources
-        source = sources(self.services.base.keys).of(verified)
+        source = sources(self.services.base.keys).find(verified)
         changes = import_module("strongroom.foundation.database.changes")
         with self.services.database.write() as connection:
             if not self._credentials.find_users(connection, [verified.credential]):
@@ -237,7 +237,7 @@ def opened_plugin(
     with closing(services.build(config.load(path, {}), clock)) as container:
         schema = import_module("strongroom.foundation.database.upgrade")
         schema.upgrade(container.database.engine, container.selection.plugins.tables)
-        yield OpenedPlugin(plugin, container.hosts.of(plugin), clock, container)
+        yield OpenedPlugin(plugin, container.hosts.get(plugin), clock, container)
 
 
 _UNKNOWN: Final = "0190a1b2-0000-7000-8000-000000000000"

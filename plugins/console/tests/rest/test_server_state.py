@@ -89,7 +89,7 @@ def test_no_page_shows_a_secret(browser: PageBrowser, api: Api) -> None:
 
 @pytest.mark.config(SECRETS)
 def test_each_secret_key_is_masked(browser: PageBrowser, api: Api) -> None:
-    host = api.container.hosts.of("console")
+    host = api.container.hosts.get("console")
     secret_keys = {
         ".".join((*section.path, item.name))
         for section in api.container.selection.all_sections(api.container.settings)

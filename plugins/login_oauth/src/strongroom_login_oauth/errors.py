@@ -109,7 +109,7 @@ FAULTS: tuple[type[ClientFault], ...] = (
 )
 
 
-def kind_of(fault: type[ClientFault], method: str, platform: str) -> ErrorKind:
+def error_kind(fault: type[ClientFault], method: str, platform: str) -> ErrorKind:
     """Return the error that clients of a login method get for a refusal."""
     message = fault.text.format(platform=platform)
     return ErrorKind(fault.status, f"error.{method}-{fault.suffix}", message)
@@ -134,5 +134,5 @@ def kinds(method: str, platform: str, selector: str = "app") -> list[ErrorKind]:
         platform: the English name of the platform, for messages.
         selector: what its providers are called: ``app`` or ``provider``.
     """
-    faults = [kind_of(fault, method, platform) for fault in FAULTS]
+    faults = [error_kind(fault, method, platform) for fault in FAULTS]
     return [unknown_kind(method, selector), *faults, unavailable_kind(method, platform)]

@@ -23,7 +23,7 @@ from strongroom_login_oauth.errors import (
     Misconfigured,
     ProviderError,
     ProviderUnavailable,
-    kind_of,
+    error_kind,
     kinds,
     unknown_kind,
 )
@@ -173,7 +173,7 @@ class OAuthLogin(LoginMethod[OptionsT]):
     def _of_ticket(self, ticket: str) -> VerifiedCredential:
         verified = self.tickets.spend(ticket)
         if verified is None:
-            expired = kind_of(CodeExpired, self.name, self.platform)
+            expired = error_kind(CodeExpired, self.name, self.platform)
             raise LoginRejected(expired.message, code=expired.code)
         return verified
 
@@ -217,7 +217,7 @@ class OAuthLogin(LoginMethod[OptionsT]):
         try:
             return provider.identify(self.read_answer(proof))
         except ClientFault as fault:
-            kind = kind_of(type(fault), self.name, self.platform)
+            kind = error_kind(type(fault), self.name, self.platform)
             raise LoginRejected(str(fault) or kind.message, code=kind.code) from fault
         except ProviderError as error:
             raise self.unavailable(name, error) from error

@@ -33,7 +33,7 @@ from strongroom_login_oauth.errors import (
     AnswerInvalid,
     Misconfigured,
     ProviderError,
-    kind_of,
+    error_kind,
     unavailable_kind,
     unknown_kind,
 )
@@ -121,9 +121,9 @@ class Routes:
         self._schemas = Schemas(login)
         self._unknown = unknown_kind(login.name, login.selector)
         self._unavailable = unavailable_kind(login.name, login.platform)
-        self._refusals = [kind_of(fault, login.name, login.platform) for fault in FAULTS]
-        self._invalid = kind_of(AnswerInvalid, login.name, login.platform)
-        self._denied = kind_of(AccessDenied, login.name, login.platform)
+        self._refusals = [error_kind(fault, login.name, login.platform) for fault in FAULTS]
+        self._invalid = error_kind(AnswerInvalid, login.name, login.platform)
+        self._denied = error_kind(AccessDenied, login.name, login.platform)
         self.blueprint = Blueprint(
             login.name,
             description=f"Log in with {login.platform}.",

@@ -254,7 +254,7 @@ def test_a_token_counts_again_if_its_first_use_failed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     login, token = log_in(people, provider, sid="s1"), desk.token()
-    logins = type(api.container.hosts.of("login_oidc").logins)
+    logins = type(api.container.hosts.get("login_oidc").logins)
     with monkeypatch.context() as patched:
         patched.setattr(logins, "end", lambda *_, **__: 1 / 0)
         assert desk.send(token).status_code == 500

@@ -57,7 +57,7 @@ NONE = {"acme": None, "other": None, "sales": None}
 def office(
     api: Api, people: People, provider: HostileProvider, monkeypatch: pytest.MonkeyPatch
 ) -> Office:
-    admin, host = api.person(admin=True), api.container.hosts.of("login_oidc")
+    admin, host = api.person(admin=True), api.container.hosts.get("login_oidc")
     with host.acting_as(admin.id):
         acme, other = host.tenants.create("Acme").id, host.tenants.create("Other").id
     body = {"name": "Sales"}

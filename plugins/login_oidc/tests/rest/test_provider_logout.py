@@ -15,7 +15,7 @@ BACK = "https://files.example.com/account/login"
 
 @pytest.fixture
 def method(api: Api) -> OIDCLogin:
-    method = api.container.hosts.of("login_oidc").extension(OIDCLogin)
+    method = api.container.hosts.get("login_oidc").extension(OIDCLogin)
     assert method is not None
     return method
 

@@ -11,7 +11,7 @@ from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.captchas import captcha_member
 from strongroom_login_pages.sign_in.code_login import digits_of, sent_code
-from strongroom_login_pages.texts import password_text, text_of
+from strongroom_login_pages.texts import error_text, password_text
 from strongroom_login_pages.visit import LoginVisit
 
 _UNREACHABLE: Final = ("error.validation-failed", "error.not-implemented")
@@ -45,7 +45,7 @@ def send_code(
 
 def request_text(error: str | None) -> str:
     """Return the key of the text for a contact or a captcha that was refused."""
-    return "contact-invalid" if error in _UNREACHABLE else text_of(error)
+    return "contact-invalid" if error in _UNREACHABLE else error_text(error)
 
 
 def is_expired(visit: LoginVisit, step: str) -> bool:

@@ -32,16 +32,16 @@ def known_text(error: str | None) -> str | None:
     return f"error.provider-{match[1]}" if match else None
 
 
-def text_of(error: str | None) -> str:
+def error_text(error: str | None) -> str:
     """Return the key of the text for an error."""
     return error if error in ERROR_TEXTS else "error.other"
 
 
 def code_text(error: str | None) -> str:
     """Return the key of the text for a code that was refused."""
-    return "code-wrong" if error == "error.invalid-credentials" else text_of(error)
+    return "code-wrong" if error == "error.invalid-credentials" else error_text(error)
 
 
 def password_text(error: str | None) -> str:
     """Return the key of the text for a new password that was refused."""
-    return "new-password-refused" if error == "error.validation-failed" else text_of(error)
+    return "new-password-refused" if error == "error.validation-failed" else error_text(error)

@@ -93,7 +93,7 @@ class PasskeyFactor(PasswordlessFactor[PasskeyOptions]):
     def begin_login(self) -> Ceremony | None:
         return self._begin([]) if self.options.passwordless else None
 
-    def handle_of(self, answer: Any, /) -> str | None:
+    def get_handle(self, answer: Any, /) -> str | None:
         identifier = answer.get("id") if isinstance(answer, dict) else None
         return identifier if isinstance(identifier, str) else None
 
@@ -102,7 +102,7 @@ class PasskeyFactor(PasswordlessFactor[PasskeyOptions]):
     ) -> FactorProof | None:
         from strongroom_login_passkey import ceremonies
 
-        identifier, allowed = self.handle_of(answer), ceremony.state["allowed"]
+        identifier, allowed = self.get_handle(answer), ceremony.state["allowed"]
         enrolment = next((each for each in enrolled if each.data["id"] == identifier), None)
         if enrolment is None or (allowed and identifier not in allowed):
             return None

@@ -5,7 +5,7 @@ from typing import Any
 from strongroom.plugin_api.authentication import Sensitive
 from strongroom.plugin_api.factors import FactorInfo, OpenEnrolment
 from strongroom.plugin_api.request import current_host
-from strongroom.plugin_api.schemas import DoneSchema, FactorSchema, PagingQuery, collection_of
+from strongroom.plugin_api.schemas import DoneSchema, FactorSchema, PagingQuery, collection_schema
 from strongroom.plugin_api.web import PROOF_PARAMETERS, Access, Blueprint, HostErrors
 from strongroom_login_passkey.factor import PasskeyFactor
 from strongroom_login_passkey.schemas import (
@@ -75,7 +75,7 @@ def add_passkey(user_id: str, body: Json) -> tuple[FactorInfo, int, dict[str, st
     "/users/<user_id>/passkeys",
     access=Access.USER,
     query=PagingQuery,
-    returns=collection_of(FactorSchema),
+    returns=collection_schema(FactorSchema),
     errors=(HostErrors.FACTORS,),
 )
 def list_passkeys(user_id: str, query: Json) -> Any:

@@ -15,7 +15,7 @@ from strongroom_login_oauth.errors import (
     ProviderError,
     ProviderUnavailable,
     TokenRefused,
-    kind_of,
+    error_kind,
     unknown_kind,
 )
 
@@ -80,7 +80,7 @@ def error_for(errcode: int, message: str) -> ProviderError:
 
 def refusal(fault: type[ClientFault]) -> ErrorKind:
     """Return the error that clients get for a refusal."""
-    return kind_of(fault, METHOD, PLATFORM)
+    return error_kind(fault, METHOD, PLATFORM)
 
 
 def kinds() -> list[ErrorKind]:

@@ -12,9 +12,9 @@ from strongroom_password_schemes.derivations import MAX_SALT_BYTES, require
 from strongroom_password_schemes.md4 import md4
 from strongroom_password_schemes.members import (
     MAX_TEXT,
+    get_text,
     is_exported,
     object_of,
-    text_of,
     to_base64,
     unbase64,
     whole_of,
@@ -56,12 +56,12 @@ class Auth0(PasswordScheme):
 
     def parse(self, described: Json) -> ImportedHash:
         if is_exported(described):
-            stored = text_of(described, "hash")
+            stored = get_text(described, "hash")
             return ImportedHash(stored, derivations.cost_of(stored))
         custom = object_of(described, "custom_password_hash")
-        algorithm, hashed = text_of(custom, "algorithm"), object_of(custom, "hash")
+        algorithm, hashed = get_text(custom, "algorithm"), object_of(custom, "hash")
         if algorithm in _SLOW:
-            stored = text_of(hashed, "value")
+            stored = get_text(hashed, "value")
             cost = derivations.cost_of(stored)
             require(holds=cost.startswith(algorithm), rule=f"hash.value must be of {algorithm}")
             return ImportedHash(stored, cost)
@@ -96,14 +96,14 @@ def _phc_of_scrypt(custom: Json, hashed: Json) -> str:
 
 
 def _of_digest(algorithm: str, custom: Json, hashed: Json) -> ImportedHash:
-    encoding = text_of(object_of(custom, "password", is_optional=True), "encoding", "utf8")
+    encoding = get_text(object_of(custom, "password", is_optional=True), "encoding", "utf8")
     require(holds=encoding in _PASSWORD_ENCODINGS, rule="password.encoding is unknown")
     if algorithm == "ldap":
         return _of_ldap(hashed, _PASSWORD_ENCODINGS[encoding])
     salt, place = _salt_of(custom)
     key, name = b"", algorithm
     if algorithm == "hmac":
-        key, name = _decoded(object_of(hashed, "key"), "hash.key"), text_of(hashed, "digest")
+        key, name = _decoded(object_of(hashed, "key"), "hash.key"), get_text(hashed, "digest")
         require(holds=bool(key), rule="hash.key must not be empty")
     parameters = {place: salt, "key": key}
     digest = _decoded(hashed, "hash", "hex")
@@ -113,14 +113,14 @@ def _of_digest(algorithm: str, custom: Json, hashed: Json) -> ImportedHash:
 def _salt_of(custom: Json) -> tuple[bytes, str]:
     """Return the salt, and whether it stands before or after the password."""
     described = object_of(custom, "salt", is_optional=True)
-    position = text_of(described, "position", "prefix")
+    position = get_text(described, "position", "prefix")
     require(holds=position in ("prefix", "suffix"), rule="salt.position must be prefix or suffix")
     salt = _decoded(described, "salt") if described else b""
     return salt, "before" if position == "prefix" else "after"
 
 
 def _of_ldap(hashed: Json, encoding: str) -> ImportedHash:
-    scheme, _, encoded = text_of(hashed, "value").removeprefix("{").partition("}")
+    scheme, _, encoded = get_text(hashed, "value").removeprefix("{").partition("}")
     name, content = _LDAP.get(scheme.upper(), ""), unbase64(encoded)
     size = len(_digest(name, b"", b""))
     return _wrapped(name, content[:size], encoding, {"after": content[size:]})
@@ -147,11 +147,11 @@ def _digest(name: str, content: bytes, key: bytes) -> bytes:
 
 def _decoded(described: Json, name: str, encoding: str = "utf8") -> bytes:
     """Return the bytes of an object with ``value`` and ``encoding``."""
-    encoding = text_of(described, "encoding", encoding)
+    encoding = get_text(described, "encoding", encoding)
     if encoding == "base64":
-        return unbase64(text_of(described, "value"), name)
+        return unbase64(get_text(described, "value"), name)
     if encoding == "hex":
-        return _unhex(text_of(described, "value"), name)
+        return _unhex(get_text(described, "value"), name)
     require(holds=encoding in ("utf8", "utf-8"), rule=f"{name}.encoding must be hex, base64 or utf8")
     return _utf8(described.get("value"), name)
 

@@ -11,7 +11,7 @@ from strongroom_password_schemes.derivations import (
     require,
     require_scrypt,
 )
-from strongroom_password_schemes.members import text_of, to_base64, unbase64, whole_of
+from strongroom_password_schemes.members import get_text, to_base64, unbase64, whole_of
 
 _KEY_BYTES: Final = 32
 _PARTS: Final = ("salt", "saltSeparator", "signerKey", "hash")
@@ -28,13 +28,13 @@ class Firebase(PasswordScheme):
     name = "firebase"
 
     def parse(self, described: Json) -> ImportedHash:
-        match = _STORED.fullmatch(text_of(described, "hash"))
+        match = _STORED.fullmatch(get_text(described, "hash"))
         if match:
             # The text that this server stores, and exports.
             texts = zip(_PARTS, match[3].split("$")[1:], strict=True)
             described = dict(texts, rounds=match[2], memCost=match[1])
         rounds, log_n = whole_of(described, "rounds"), whole_of(described, "memCost")
-        parts = [unbase64(text_of(described, name), name) for name in _PARTS]
+        parts = [unbase64(get_text(described, name), name) for name in _PARTS]
         require(holds=max(map(len, parts)) <= MAX_SALT_BYTES, rule="firebase: a member is too long")
         rule = "firebase needs a hash as long as the signer key"
         require(holds=0 < len(parts[2]) == len(parts[3]), rule=rule)

@@ -6,9 +6,9 @@ from typing import Any, Final
 from strongroom.plugin_api.password_schemes import HashRejected, ImportedHash, Json, PasswordScheme
 from strongroom_password_schemes import derivations
 from strongroom_password_schemes.members import (
+    get_text,
     is_exported,
     object_of,
-    text_of,
     to_base64,
     unbase64,
     whole_of,
@@ -28,7 +28,7 @@ class Keycloak(PasswordScheme):
 
     def parse(self, described: Json) -> ImportedHash:
         if is_exported(described):
-            stored = text_of(described, "hash")
+            stored = get_text(described, "hash")
         else:
             stored = _phc_of(object_of(described, "credentialData"), object_of(described, "secretData"))
         return ImportedHash(stored, derivations.cost_of(stored))
@@ -38,8 +38,8 @@ class Keycloak(PasswordScheme):
 
 
 def _phc_of(data: Mapping[str, Any], secret: Mapping[str, Any]) -> str:
-    algorithm, iterations = text_of(data, "algorithm"), whole_of(data, "hashIterations")
-    salt, value = (unbase64(text_of(secret, name), name) for name in ("salt", "value"))
+    algorithm, iterations = get_text(data, "algorithm"), whole_of(data, "hashIterations")
+    salt, value = (unbase64(get_text(secret, name), name) for name in ("salt", "value"))
     texts = f"${to_base64(salt)}${to_base64(value)}"
     if algorithm in _DIGESTS:
         return f"$pbkdf2-{_DIGESTS[algorithm]}$i={iterations},l={len(value)}{texts}"
@@ -48,9 +48,9 @@ def _phc_of(data: Mapping[str, Any], secret: Mapping[str, Any]) -> str:
     parameters = {
         name: _first(values) for name, values in object_of(data, "additionalParameters").items()
     }
-    version = _ARGON2_VERSIONS.get(text_of(parameters, "version", "1.3"), 0)
+    version = _ARGON2_VERSIONS.get(get_text(parameters, "version", "1.3"), 0)
     memory, lanes = whole_of(parameters, "memory"), whole_of(parameters, "parallelism")
-    kind = text_of(parameters, "type", "id")
+    kind = get_text(parameters, "type", "id")
     return f"$argon2{kind}$v={version}$m={memory},t={iterations},p={lanes}{texts}"
 
 

@@ -17,7 +17,7 @@ def is_exported(described: Json) -> bool:
     return isinstance(described.get("hash"), str)
 
 
-def text_of(described: Json, name: str, default: str | None = None) -> str:
+def get_text(described: Json, name: str, default: str | None = None) -> str:
     """Return a member that is text of ASCII characters.
 
     Raises:

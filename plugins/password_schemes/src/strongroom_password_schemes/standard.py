@@ -9,7 +9,7 @@ from typing import Final
 from strongroom.plugin_api.password_schemes import HashRejected, ImportedHash, Json, PasswordScheme
 from strongroom_password_schemes import derivations
 from strongroom_password_schemes.derivations import require
-from strongroom_password_schemes.members import text_of, to_base64, unbase64
+from strongroom_password_schemes.members import get_text, to_base64, unbase64
 
 
 class Bcrypt(PasswordScheme):
@@ -18,7 +18,7 @@ class Bcrypt(PasswordScheme):
     name = "bcrypt"
 
     def parse(self, described: Json) -> ImportedHash:
-        stored = text_of(described, "hash")
+        stored = get_text(described, "hash")
         return ImportedHash(stored, derivations.bcrypt_cost(stored))
 
     def verify(self, password: str, stored: str) -> bool:
@@ -31,7 +31,7 @@ class Argon2(PasswordScheme):
     name = "argon2"
 
     def parse(self, described: Json) -> ImportedHash:
-        stored = text_of(described, "hash")
+        stored = get_text(described, "hash")
         return ImportedHash(stored, derivations.argon2_cost(stored))
 
     def verify(self, password: str, stored: str) -> bool:
@@ -44,7 +44,7 @@ class Pbkdf2(PasswordScheme):
     name = "pbkdf2"
 
     def parse(self, described: Json) -> ImportedHash:
-        stored = text_of(described, "hash")
+        stored = get_text(described, "hash")
         return ImportedHash(stored, derivations.pbkdf2_cost(stored))
 
     def verify(self, password: str, stored: str) -> bool:
@@ -62,7 +62,7 @@ class Phpass(PasswordScheme):
     name = "phpass"
 
     def parse(self, described: Json) -> ImportedHash:
-        stored = text_of(described, "hash")
+        stored = get_text(described, "hash")
         return ImportedHash(stored, f"phpass={_phpass_log2(stored)}")
 
     def verify(self, password: str, stored: str) -> bool:
@@ -110,7 +110,7 @@ class WordPress(PasswordScheme):
     name = "wordpress"
 
     def parse(self, described: Json) -> ImportedHash:
-        stored = text_of(described, "hash")
+        stored = get_text(described, "hash")
         if stored.startswith(("$P$", "$H$")):
             return ImportedHash(stored, f"phpass={_phpass_log2(stored)}")
         return ImportedHash(stored, derivations.bcrypt_cost(stored.removeprefix(_WORDPRESS)))
@@ -135,7 +135,7 @@ class Django(PasswordScheme):
     name = "django"
 
     def parse(self, described: Json) -> ImportedHash:
-        stored = text_of(described, "hash")
+        stored = get_text(described, "hash")
         return ImportedHash(stored, derivations.cost_of(_phc_of_django(stored)))
 
     def verify(self, password: str, stored: str) -> bool:

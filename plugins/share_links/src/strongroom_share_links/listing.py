@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
-from strongroom.plugin_api.file_pages import icon_of, size_text
+from strongroom.plugin_api.file_pages import get_icon, size_text
 from strongroom.plugin_api.files import FileInfo
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.times import iso_format
@@ -49,7 +49,7 @@ class Listing:
             "name": file.name,
             "url": self._url(visit, names, file),
             "is_folder": file.is_folder,
-            "icon": "folder" if file.is_folder else icon_of(essence),
+            "icon": "folder" if file.is_folder else get_icon(essence),
             "essence": essence,
             "size": "" if file.is_folder else size_text(file.size),
             "changed_at": iso_format(file.updated_at),

@@ -5,7 +5,7 @@ from typing import Any, Final
 from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.request import current_host, get_service
-from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
 from strongroom.plugin_api.web import Access, Blueprint
 from strongroom_share_links.errors import FORBIDDEN, MAKER_ONLY, OUTDATED, POLICY, UNKNOWN
 from strongroom_share_links.links import SharedLink
@@ -66,7 +66,7 @@ def create_share(tenant_id: str, file_id: str, body: Json) -> Any:
     access=Access.USER,
     scope=Scope.FILES_SHARE,
     query=PagingQuery,
-    returns=collection_of(ShareSchema),
+    returns=collection_schema(ShareSchema),
     errors=(FORBIDDEN,),
 )
 def list_shares_of_file(tenant_id: str, file_id: str, query: Json) -> Any:
@@ -84,7 +84,7 @@ def list_shares_of_file(tenant_id: str, file_id: str, query: Json) -> Any:
     _OF_TENANT,
     access=Access.USER,
     query=SharesQuery,
-    returns=collection_of(ShareSchema),
+    returns=collection_schema(ShareSchema),
     errors=(FORBIDDEN,),
 )
 def list_shares(tenant_id: str, query: Json) -> Any:
@@ -154,7 +154,7 @@ def delete_share(tenant_id: str, share_id: str, revision: int | None) -> Json:
     access=Access.USER,
     scope=Scope.FILES_SHARE,
     query=OpeningsQuery,
-    returns=collection_of(OpeningSchema),
+    returns=collection_schema(OpeningSchema),
     compress=True,
     errors=(UNKNOWN,),
 )
@@ -173,7 +173,7 @@ def list_share_openings(tenant_id: str, share_id: str, query: Json) -> Any:
     "/api/v1/shared-with-me",
     access=Access.USER,
     query=PagingQuery,
-    returns=collection_of(SharedWithMeSchema),
+    returns=collection_schema(SharedWithMeSchema),
 )
 def list_shared_with_me(query: Json) -> Any:
     """List the open shares for the caller: as a named user, or as a member of a tenant.

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from strongroom.plugin_api.files import FileInfo
 from strongroom.plugin_api.request import current_host, get_service
-from strongroom.plugin_api.schemas import collection_of
+from strongroom.plugin_api.schemas import collection_schema
 from strongroom.plugin_api.web import Access, Blueprint, HostErrors
 from strongroom_share_links.errors import (
     FULL,
@@ -176,7 +176,7 @@ def prove_password(secret: str, body: Json) -> Any:
     limit=count,
     request_headers=SENT,
     query=SharedFilesQuery,
-    returns=collection_of(SharedFileSchema),
+    returns=collection_schema(SharedFileSchema),
     errors=VISITOR_ERRORS,
 )
 def list_shared_files(secret: str, query: Json) -> Any:
@@ -195,7 +195,7 @@ def list_shared_files(secret: str, query: Json) -> Any:
     limit=count,
     request_headers=SENT,
     query=SharedFilesQuery,
-    returns=collection_of(SharedFileSchema),
+    returns=collection_schema(SharedFileSchema),
     errors=VISITOR_ERRORS,
 )
 def list_shared_files_in_folder(secret: str, file_id: str, query: Json) -> Any:

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from strongroom.plugin_api.request import current_host, get_service
-from strongroom.plugin_api.schemas import DoneSchema, collection_of
+from strongroom.plugin_api.schemas import DoneSchema, collection_schema
 from strongroom.plugin_api.web import Access, Blueprint
 from strongroom_webhooks.errors import (
     DISABLED,
@@ -76,7 +76,7 @@ def create_webhook_endpoint(body: Json) -> Any:
     _ROOT,
     access=Access.USER,
     query=EndpointsQuery,
-    returns=collection_of(EndpointSchema),
+    returns=collection_schema(EndpointSchema),
     errors=(FORBIDDEN,),
 )
 def list_webhook_endpoints(query: Json) -> Any:
@@ -205,7 +205,7 @@ def replay_webhook_events(endpoint_id: str, body: Json) -> Json:
     f"{_ONE}/deliveries",
     access=Access.USER,
     query=DeliveriesQuery,
-    returns=collection_of(DeliverySchema),
+    returns=collection_schema(DeliverySchema),
     errors=(UNKNOWN,),
 )
 def list_webhook_deliveries(endpoint_id: str, query: Json) -> Any:

@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from strongroom.assembly.app import container_of, create_app
+from strongroom.assembly.app import create_app, get_container
 from strongroom.foundation.config import load
 
 
@@ -58,7 +58,7 @@ def fork_rounds(config: Path, commands: "Connection[Any, Any]") -> None:
         commands: the other end of a pipe.
     """
     # Built once before the forks, because imports and caches take most of the time of a round.
-    container_of(create_app(load(config, {}))).close()
+    get_container(create_app(load(config, {}))).close()
     pid = 0
     while True:
         command = commands.recv()
@@ -75,7 +75,7 @@ def fork_rounds(config: Path, commands: "Connection[Any, Any]") -> None:
 def run_round(work: Round) -> None:
     """Create folders and deliver their events, without end."""
     app = create_app(load(work.config, {}), AheadClock(work.ahead))
-    container = container_of(app)
+    container = get_container(app)
     container.register_event_sinks()
     container.start()
     acknowledged = os.open(work.acknowledged, os.O_WRONLY | os.O_APPEND | os.O_CREAT)

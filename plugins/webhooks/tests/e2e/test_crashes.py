@@ -76,7 +76,7 @@ class Campaign:
         """Return the sequence of each committed event, by its id."""
         container = build(load(self.config, {}))
         try:
-            log = container.hosts.of("webhooks").events
+            log = container.hosts.get("webhooks").events
             return {event.id: event.sequence for event in _events(log, self.tenant_id)}
         finally:
             container.close()

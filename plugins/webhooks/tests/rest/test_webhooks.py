@@ -78,7 +78,7 @@ class Scene:
 
     @property
     def host(self) -> Any:
-        return self.api.container.hosts.of("webhooks")
+        return self.api.container.hosts.get("webhooks")
 
     def event(self, number: int) -> Event:
         moment = self.api.clock.now()

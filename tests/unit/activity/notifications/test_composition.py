@@ -12,8 +12,8 @@ from strongroom.activity.notifications.templates import (
     TEMPLATES,
     MessageTexts,
     TextsRefused,
-    parameters_of,
     read_texts,
+    template_parameters,
 )
 from strongroom.foundation.config.page_settings import PagesSettings
 from strongroom.foundation.locales import LOCALES
@@ -87,7 +87,7 @@ def test_a_text_of_the_deployment_without_a_link_precedes_the_built_in_one(tmp_p
 @pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("occasion", TEMPLATES)
 def test_the_html_of_a_mail_has_the_content_of_its_text(occasion: str, locale: str) -> None:
-    values = {name: f"{name} value" for name in parameters_of(occasion)}
+    values = {name: f"{name} value" for name in template_parameters(occasion)}
     message = composer(support_url="https://acme.example/help").compose(MAIL, occasion, locale, values)
     assert message.html is not None
     page = Page(message.html)

@@ -88,8 +88,8 @@ def live(api: Api) -> None:
     invited = {"email": "invited@example.com"}
     keyed = {"by": person, "headers": {"Idempotency-Key": "once"}}
     assert api.post(f"{api.tenant(person)}/invitations", invited, **keyed).status_code == 201
-    assert api.container.hosts.of("storage_local").leases.acquire("import", DAY // 1000)
-    values = api.container.hosts.of("storage_local").values
+    assert api.container.hosts.get("storage_local").leases.acquire("import", DAY // 1000)
+    values = api.container.hosts.get("storage_local").values
     values.put("token", "secret", expires_at=api.clock.now() + DAY)
     link_account(api, person)
     link_contact(api, person)

@@ -162,12 +162,12 @@ def test_a_search_in_many_folders_reads_the_nodes_around_its_candidates_only(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("strongroom.content.files.search_scope.MAX_FOLDERS", 5)
-    search_scope._extent_of.cache_clear()
+    search_scope._extent_statement.cache_clear()
     archive = plant(api.container, LARGE)
     with _noted_statements(api.container, " around") as statements:
         search = api.container.get(FileSearch).search
         assert search(archive.everything, archive.tenant, NodeSearch("report"), Paging(1, PAGE)).total
-    search_scope._extent_of.cache_clear()
+    search_scope._extent_statement.cache_clear()
     assert len(statements) > 1
     assert not [kind for kind in _planned(api.container, statements) if kind == "Seq Scan nodes"]
 

@@ -194,7 +194,7 @@ class Corpus:
 def clear_statements() -> None:
     """Forget statements that contain limits."""
     search._candidates.cache_clear()
-    search_scope._extent_of.cache_clear()
+    search_scope._extent_statement.cache_clear()
 
 
 @pytest.mark.parametrize("bounds", ["usual", "few nodes", "few folders", "many folders"])

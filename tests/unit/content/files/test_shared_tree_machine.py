@@ -187,5 +187,5 @@ pytestmark = pytest.mark.config(
 
 def test_links_give_what_their_makers_have(hurried: Api) -> None:
     upgrade(hurried.container.database.engine, {"share_links": register_tables()})
-    SharedTreeMachine.host = hurried.container.hosts.of("share_links")
+    SharedTreeMachine.host = hurried.container.hosts.get("share_links")
     run_machine(SharedTreeMachine, hurried, campaign_steps(hurried, "SHARED_TREE_STEPS", 1_500))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from strongroom.foundation.database import upgrade
-from strongroom.foundation.database.upgrade import SCHEMA_REVISION, Schema, oldest_code_of
+from strongroom.foundation.database.upgrade import SCHEMA_REVISION, Schema, find_oldest_code
 
 FILES = sorted((Path(upgrade.__file__).parent / "migrations/versions").glob("0*.py"))
 PLUGIN_FILES = sorted(Path(__file__).parents[4].glob("plugins/*/src/*/migrations/0*.py"))
@@ -42,11 +42,11 @@ def test_revisions_are_numbered_without_a_gap() -> None:
 
 def test_the_newest_migration_that_contracts_decides_which_code_may_serve() -> None:
     expanding = scripts(script("0003"), script("0002"), script("0001"))
-    assert oldest_code_of(expanding) == "0001"
+    assert find_oldest_code(expanding) == "0001"
     contracting = scripts(
         script("0004"), script("0003", oldest_code="0002"), script("0002"), script("0001")
     )
-    assert oldest_code_of(contracting) == "0002"
+    assert find_oldest_code(contracting) == "0002"
 
 
 @pytest.mark.parametrize(

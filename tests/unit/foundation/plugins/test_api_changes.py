@@ -31,6 +31,7 @@ FORMER: Final = """
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.answers import LEAST_BYTES
 from strongroom.plugin_api.web import ApiError, Blueprint, ErrorKind, HostAPI
+from strongroom.plugin_api.factors import kind_of, member_of
 
 API_VERSION = "1.2"
 
@@ -59,20 +60,26 @@ class Modes:
         self._host.require_browser_session(admits_impersonation=True)
         self._host.tenants.create_group("t", "Sales")
         return self._host.seal(text) + host_of(self).name
+
+    def handle_of(self, answer):
+        return answer.get("handle")
 """
 LINES: Final = [
     "3: strongroom.plugin_api.answers is now strongroom.plugin_api.http_timeouts",
     "4: strongroom.plugin_api.web.HostAPI is now strongroom.plugin_api.host.HostAPI",
-    "13: host.blueprint is now Blueprint",
-    "15: host.login_errors is now HostErrors.LOG_IN",
-    "15: operation(..., admits=...) is now operation(..., authenticators=...)",
-    "17: host.browser.require_csrf(value) is now host.browser.require_csrf()",
-    "19: host.log_in is now host.logins.log_in",
-    "29: host.authenticate(..., admits=...) is now host.authenticate(..., authenticators=...)",
-    "30: host.require_browser_session is now host.browser.require_session",
-    "30: host.require_browser_session(admits_impersonation=...) is now host.browser.require_session(",
-    '31: host.tenants.create_group is now host.rest("POST", "/api/v1/tenants/{tenantId}/groups")',
-    "32: host.seal is now host.secrets.seal",
+    "5: strongroom.plugin_api.factors.kind_of is now strongroom.plugin_api.factors.factor_kind",
+    "5: strongroom.plugin_api.factors.member_of is now strongroom.plugin_api.factors.member_name",
+    "14: host.blueprint is now Blueprint",
+    "16: host.login_errors is now HostErrors.LOG_IN",
+    "16: operation(..., admits=...) is now operation(..., authenticators=...)",
+    "18: host.browser.require_csrf(value) is now host.browser.require_csrf()",
+    "20: host.log_in is now host.logins.log_in",
+    "30: host.authenticate(..., admits=...) is now host.authenticate(..., authenticators=...)",
+    "31: host.require_browser_session is now host.browser.require_session",
+    "31: host.require_browser_session(admits_impersonation=...) is now host.browser.require_session(",
+    '32: host.tenants.create_group is now host.rest("POST", "/api/v1/tenants/{tenantId}/groups")',
+    "33: host.seal is now host.secrets.seal",
+    "35: PasswordlessFactor.handle_of(answer) is now PasswordlessFactor.get_handle(answer)",
 ]
 
 

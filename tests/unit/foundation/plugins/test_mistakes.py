@@ -13,7 +13,7 @@ from flask import Flask
 from prometheus_client import CollectorRegistry
 from tests.support.config import base_config, merged, write_toml
 
-from strongroom.assembly.app import container_of, create_app
+from strongroom.assembly.app import create_app, get_container
 from strongroom.assembly.plugin_host import hosts
 from strongroom.cli.database_checks import require_served_schema
 from strongroom.cli.startup import require_offline
@@ -68,7 +68,7 @@ class Site:
         try:
             yield app
         finally:
-            container_of(app).close()
+            get_container(app).close()
 
     def refusal(self) -> str:
         """Return the one line of a start that is refused, without the place in the configuration."""
@@ -345,7 +345,7 @@ class Card(BASE):
         return None
     def begin_login(self):
         return Ceremony()
-    def handle_of(self, answer):
+    def get_handle(self, answer):
         return None
 
 @hookimpl
@@ -390,7 +390,7 @@ def test_a_factor_that_the_login_pages_cannot_ask_for_is_refused(
 def test_without_login_pages_a_factor_needs_no_form(site: Site) -> None:
     write_factor(site, "None")
     with site.app() as app:
-        assert "card" in container_of(app).get(SecondFactors).methods
+        assert "card" in get_container(app).get(SecondFactors).methods
 
 
 @pytest.mark.parametrize(
@@ -473,7 +473,7 @@ def test_a_slow_hook_is_named_once_and_counted_each_time(
     site.write(SLOW)
     with site.app() as app:
         metrics = Metrics(CollectorRegistry())
-        container_of(app).hosts.plugins.slow_hooks.count_by(metrics.slow_hook)
+        get_container(app).hosts.plugins.slow_hooks.count_by(metrics.slow_hook)
         client = app.test_client()
         assert [client.get("/things").status_code for _ in range(2)] == [200, 200]
     remedy = "move the work to a job, or to a thread that start() begins"
@@ -550,7 +550,7 @@ def test_a_scanner_that_returns_something_else_is_named_and_passes_no_content(
     with site.app() as app:
         (kind,) = (
             kind
-            for name, kind in container_of(app).selection.plugins.content_scanners.items()
+            for name, kind in get_container(app).selection.plugins.content_scanners.items()
             if name == "acme"
         )
         scanners = Scanners([kind(None)], {})
@@ -591,7 +591,7 @@ def test_a_table_or_column_without_a_migration_is_refused_and_reported(site: Sit
     missing = "acme_marks, acme_notes.text"
     configuration = site.configuration()
     with site.app() as app:
-        container = container_of(app)
+        container = get_container(app)
         tables = container.selection.plugins.tables
         with pytest.raises(ConfigurationError) as caught:
             require_served_schema(configuration, container.database, tables)
@@ -633,7 +633,7 @@ def test_a_start_names_the_line_of_the_plugin_whose_migrations_are_missing(site:
     site.write(TABLE)
     configuration = site.configuration()
     with site.app() as app:
-        container = container_of(app)
+        container = get_container(app)
         with pytest.raises(ConfigurationError, match=r'plugins\.folder: plugin "acme": the folder'):
             require_served_schema(configuration, container.database, container.selection.plugins.tables)
 
@@ -662,7 +662,7 @@ def test_a_thread_that_a_plugin_leaves_is_named_at_the_end(
     monkeypatch.setattr(hosts, "_THREAD_PATIENCE", 0.0)
     path = site.write(STOPPING.format(stop="pass"))
     app = create_app(site.configuration())
-    container = container_of(app)
+    container = get_container(app)
     upgrade(container.database.engine)
     (plugin,) = (item for item in container.hosts.plugins.plugins if item.name == "acme")
     container.start()
@@ -681,7 +681,7 @@ def test_a_plugin_that_does_not_stop_is_named_meanwhile(
     monkeypatch.setattr(hook_calls, "STOP_PATIENCE", 0.0)
     path = site.write(STOPPING.format(stop="done.wait()"))
     app = create_app(site.configuration())
-    container = container_of(app)
+    container = get_container(app)
     upgrade(container.database.engine)
     (plugin,) = (item for item in container.hosts.plugins.plugins if item.name == "acme")
 

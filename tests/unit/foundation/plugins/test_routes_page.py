@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.support.config import base_config, merged, write_toml
 
-from strongroom.assembly.app import container_of, create_app
+from strongroom.assembly.app import create_app, get_container
 from strongroom.foundation.config import load
 from strongroom.foundation.database.upgrade import upgrade
 
@@ -22,7 +22,7 @@ def test_the_example_of_paths_queries_and_bodies_runs(tmp_path: Path) -> None:
     base = base_config(tmp_path, f"sqlite:///{tmp_path}/strongroom.sqlite3")
     plugins = {"plugins": {"folder": str(tmp_path / "plugins.d")}}
     app = create_app(load(write_toml(tmp_path / "strongroom.toml", merged(base, plugins)), {}))
-    container = container_of(app)
+    container = get_container(app)
     try:
         upgrade(container.database.engine)
         client = app.test_client()

@@ -8,7 +8,7 @@ import flask
 import pytest
 from marshmallow import Schema, fields
 
-from strongroom.plugin_api.schemas import collection_of
+from strongroom.plugin_api.schemas import collection_schema
 from strongroom.plugin_api.web import Access
 from strongroom.web.http.dispatch.application import Application
 from strongroom.web.http.response import Response
@@ -48,7 +48,7 @@ class WriteOnlySchema(Schema):
 
 
 FAULTS: list[tuple[str, str, type[Schema] | None, str]] = [
-    ("GET", "/a", collection_of(KeySchema), "'accessKey' may be a secret"),
+    ("GET", "/a", collection_schema(KeySchema), "'accessKey' may be a secret"),
     ("GET", "/a", DeepSchema, "'accessKey' may be a secret"),
     ("GET", "/a", RecursiveSchema, "'downloadUrl' may be a secret"),
     ("GET", "/a/<secret>/b", PlainSchema, "'secret' may be a secret"),
@@ -66,7 +66,7 @@ def test_an_operation_whose_response_may_have_a_secret_cannot_declare_it() -> No
         with pytest.raises(ValueError, match=fault) as refused:
             declare(lambda: None)
         assert str(refused.value).startswith(f"{method} {path}: ")
-    for harmless in (collection_of(PlainSchema), WriteOnlySchema):
+    for harmless in (collection_schema(PlainSchema), WriteOnlySchema):
         Blueprint("views").operation("GET", "/a", access=Access.PUBLIC, returns=harmless, compress=True)
 
 

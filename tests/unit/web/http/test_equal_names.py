@@ -16,7 +16,7 @@ from itertools import count
 
 from marshmallow import Schema, fields
 from strongroom.plugin_api import hookimpl
-from strongroom.plugin_api.schemas import collection_of
+from strongroom.plugin_api.schemas import collection_schema
 from strongroom.plugin_api.web import Access, Blueprint
 
 API_VERSION = "2.0"
@@ -29,7 +29,7 @@ class UserSchema(Schema):
 def create_tenant():
     return {"NAME": next(numbers)}
 
-@routes.operation("GET", "/NAME", access=Access.PUBLIC, returns=collection_of(UserSchema))
+@routes.operation("GET", "/NAME", access=Access.PUBLIC, returns=collection_schema(UserSchema))
 def list_users():
     return {}
 

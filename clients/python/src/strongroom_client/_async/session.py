@@ -102,7 +102,7 @@ class AsyncSession:
                 response = await self._authenticated(operation, is_anonymous, is_streamed)
                 if response.status_code < _ERRORS:
                     return response
-                fault: Exception = await _error_of(response)
+                fault: Exception = await _to_error(response)
             except httpx.TransportError as error:
                 fault = error
             wait = self.retries.wait_after(operation, attempt, fault)
@@ -242,7 +242,7 @@ class AsyncSession:
         return await self.http.send(request, stream=is_streamed)
 
 
-async def _error_of(response: httpx.Response) -> ApiError:
+async def _to_error(response: httpx.Response) -> ApiError:
     content = await response.aread()
     await response.aclose()
     return ApiError.from_response(response.status_code, response.headers, content)
@@ -251,7 +251,7 @@ async def _error_of(response: httpx.Response) -> ApiError:
 async def _is_expired(response: httpx.Response) -> bool:
     if response.status_code != httpx.codes.UNAUTHORIZED:
         return False
-    return (await _error_of(response)).code == _EXPIRED
+    return (await _to_error(response)).code == _EXPIRED
 
 
 def _visible(fault: Exception) -> Exception:

@@ -102,7 +102,7 @@ class Session:
                 response = self._authenticated(operation, is_anonymous, is_streamed)
                 if response.status_code < _ERRORS:
                     return response
-                fault: Exception = _error_of(response)
+                fault: Exception = _to_error(response)
             except httpx.TransportError as error:
                 fault = error
             wait = self.retries.wait_after(operation, attempt, fault)
@@ -242,7 +242,7 @@ class Session:
         return self.http.send(request, stream=is_streamed)
 
 
-def _error_of(response: httpx.Response) -> ApiError:
+def _to_error(response: httpx.Response) -> ApiError:
     content = response.read()
     response.close()
     return ApiError.from_response(response.status_code, response.headers, content)
@@ -251,7 +251,7 @@ def _error_of(response: httpx.Response) -> ApiError:
 def _is_expired(response: httpx.Response) -> bool:
     if response.status_code != httpx.codes.UNAUTHORIZED:
         return False
-    return (_error_of(response)).code == _EXPIRED
+    return (_to_error(response)).code == _EXPIRED
 
 
 def _visible(fault: Exception) -> Exception:

@@ -19,9 +19,9 @@ from strongroom.activity.audit.verifier import (
     RECORD_COLUMNS,
     RECORD_NAMES,
     ChainBroken,
-    beginning_of,
+    first_link,
     follow,
-    record_of,
+    to_record,
 )
 from strongroom.clock import Clock, iso_format
 from strongroom.foundation.database import Database
@@ -47,7 +47,7 @@ _BETWEEN: Final = Statement(
     select(*RECORD_COLUMNS)
     .where(bindparam("first") <= _SEQUENCE, bindparam("last") >= _SEQUENCE)
     .order_by(_SEQUENCE),
-    record_of,
+    to_record,
 )
 _HASH: Final = Statement(select(audit_events.c.hash).where(bindparam("wanted") == _SEQUENCE))
 
@@ -212,7 +212,7 @@ def _line(content: Mapping[str, Any]) -> str:
 
 
 def _link_before(connection: Connection, first: int) -> Link:
-    beginning = beginning_of(connection)
+    beginning = first_link(connection)
     if first - 1 <= beginning.sequence:
         return beginning
     hashed = _HASH.scalar(connection, {"wanted": first - 1})

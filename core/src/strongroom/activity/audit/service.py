@@ -109,7 +109,7 @@ def _spell(columns: Mapping[str, object]) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _append(hash_of: Callable[..., ColumnElement[str]]) -> Executable:
+def _append(make_hash: Callable[..., ColumnElement[str]]) -> Executable:
     """Return the INSERT of a record that the database itself links to the last one.
 
     Reading the last link and inserting the next one are one statement, so that all other writers of
@@ -126,7 +126,7 @@ def _append(hash_of: Callable[..., ColumnElement[str]]) -> Executable:
     values: dict[str, ColumnElement[Any]] = {
         **{column.name: bindparam(column.name, type_=column.type) for column in events},
         _SEQUENCE: sequence,
-        "hash": hash_of(last.c.hash, head, sequence, tail),
+        "hash": make_hash(last.c.hash, head, sequence, tail),
     }
     return insert(audit_events).from_select(list(values), select(*values.values()))
 

@@ -98,15 +98,15 @@ RECORD_NAMES: Final = (*_OTHER_NAMES, "details")
 """The names of :data:`RECORD_COLUMNS`."""
 
 
-def record_of(row: Any) -> dict[str, Any]:
+def to_record(row: Any) -> dict[str, Any]:
     """Return a row of :data:`RECORD_COLUMNS` by the names of the columns."""
     return dict(zip(RECORD_NAMES, row, strict=True))
 
 
 _IN_ORDER: Final = select(*RECORD_COLUMNS).order_by(audit_events.c.sequence)
-_RECORDS: Final = Statement(_IN_ORDER, record_of)
+_RECORDS: Final = Statement(_IN_ORDER, to_record)
 _RECORDS_AFTER: Final = Statement(
-    _IN_ORDER.where(audit_events.c.sequence > bindparam("after")), record_of
+    _IN_ORDER.where(audit_events.c.sequence > bindparam("after")), to_record
 )
 _ENDS: Final = Statement(
     select(*(select(end(audit_events.c.sequence)).scalar_subquery() for end in (func.min, func.max)))
@@ -177,7 +177,7 @@ class AuditVerifier:
             ChainBroken: a record was changed, removed or inserted, or the expected link is missing.
         """
         with self._database.snapshot() as connection:
-            first = beginning_of(connection)
+            first = first_link(connection)
             last = beginning = after if after and after.sequence > first.sequence else first
             _compare(last, expected)
             for record in _records(connection, None if beginning is first else beginning):
@@ -199,7 +199,7 @@ def _records(connection: Connection, after: Link | None) -> Iterator[dict[str, A
     return _RECORDS_AFTER.stream(connection, {"after": after.sequence}, batch=_ROWS_IN_MEMORY)
 
 
-def beginning_of(connection: Connection) -> Link:
+def first_link(connection: Connection) -> Link:
     """Return the link before the oldest record.
 
     Raises:

@@ -9,7 +9,7 @@ from strongroom.activity.audit.schemas import AuditEventSchema, AuditQuery
 from strongroom.activity.audit.service import AuditFilter, AuditListing
 from strongroom.foundation.errors import Forbidden
 from strongroom.foundation.json_text import encode_json
-from strongroom.plugin_api.schemas import collection_of
+from strongroom.plugin_api.schemas import collection_schema
 from strongroom.web.http.access import Access
 from strongroom.web.http.paging import envelope, paging, reference
 from strongroom.web.http.request import get_service
@@ -26,7 +26,7 @@ blueprint = Blueprint(
     access=Access.ADMIN,
     rule=operations.LIST_EVENTS,
     query=AuditQuery,
-    returns=collection_of(AuditEventSchema),
+    returns=collection_schema(AuditEventSchema),
     compress=True,
     errors=(Forbidden,),
 )

@@ -20,7 +20,7 @@ Sources = Mapping[Outcome, tuple[str, Convert]]
 """The type and the data of events, by the action and outcome of audit records."""
 
 
-def event_of(record: AuditRecord, sources: Sources) -> Event | None:
+def to_event(record: AuditRecord, sources: Sources) -> Event | None:
     """Return the event of an audit record, or ``None`` if it has none."""
     source = sources.get((record.action, record.outcome))
     if source is None:
@@ -49,7 +49,7 @@ class ServerStream:
     def read(self, connection: Connection, stream: str, after: int, limit: int) -> Batch:  # noqa: ARG002
         """Return the events among the next ``limit`` records."""
         records = records_after(connection, after, limit)
-        events = [event for record in records if (event := event_of(record, self._sources)) is not None]
+        events = [event for record in records if (event := to_event(record, self._sources)) is not None]
         last = records[-1].sequence if records else after
         return Batch(events, after, last, is_full=len(records) == limit)
 

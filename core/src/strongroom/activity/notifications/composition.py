@@ -89,7 +89,7 @@ class Composer:
             parameters: the values of the placeholders of the occasion.
         """
         channel, address = recipient
-        text = self._texts.text_of(template, locale)
+        text = self._texts.find_text(template, locale)
         values = {PRODUCT: self._brand.name_in(locale)} | {
             name: with_shown_controls(value) if name in _TRUSTED else plain_name(value)
             for name, value in parameters.items()
@@ -165,10 +165,10 @@ class Composer:
         # Imported lazily: most commands send no mail.
         from jinja2 import Environment, PackageLoader, StrictUndefined
 
-        from strongroom.web.pages.template_copies import copies_of
+        from strongroom.web.pages.template_copies import load_copies
 
         built_in = PackageLoader("strongroom.activity.notifications", "mails")
-        loader = copies_of(self._brand.templates, "mails", built_in)
+        loader = load_copies(self._brand.templates, "mails", built_in)
         environment = Environment(
             loader=loader, autoescape=True, trim_blocks=True, undefined=StrictUndefined
         )

@@ -18,7 +18,7 @@ from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.database.pruning import prune
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import ValidationFailed
-from strongroom.foundation.locales import DEFAULT_LOCALE, locale_of
+from strongroom.foundation.locales import DEFAULT_LOCALE, choose_locale
 from strongroom.foundation.plugins.selection import CHANNELS
 from strongroom.plugin_api.backoff import Backoff
 from strongroom.plugin_api.contacts import wire_address
@@ -160,7 +160,7 @@ class MessageService:
         recorded but not sent, so that the response time does not reveal the difference.
         """
         channel = CHANNELS[recipient.kind]
-        locale = locale_of(languages, self.default_locale)
+        locale = choose_locale(languages, self.default_locale)
         message = self._composer.compose((channel, recipient.address), template, locale, parameters)
         # Recorded first: after a crash, the row stays "pending".
         self._record(message, recipient)

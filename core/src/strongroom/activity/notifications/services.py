@@ -25,7 +25,7 @@ class NotificationServices(ServiceGroup):
             channel: [base.construct(choice, ("messages", choice.extension.name)) for choice in choices]
             for channel, choices in base.selection.senders.items()
         }
-        composer = composer_of(base.configuration, base.translations)
+        composer = make_composer(base.configuration, base.translations)
         language = base.settings.messages.language
         observe = base.metrics.message if base.metrics else None
         service = MessageService(
@@ -49,7 +49,7 @@ class NotificationServices(ServiceGroup):
         ]
 
 
-def composer_of(configuration: Configuration, translations: Translations) -> Composer:
+def make_composer(configuration: Configuration, translations: Translations) -> Composer:
     """Return the composer of a deployment's messages.
 
     Raises:

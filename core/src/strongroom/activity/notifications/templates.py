@@ -216,7 +216,7 @@ PRODUCT: Final = "product"
 """The placeholder of every text for the name of the product."""
 
 
-def parameters_of(template: str) -> frozenset[str]:
+def template_parameters(template: str) -> frozenset[str]:
     """Return the names of the placeholders that the texts of an occasion may contain."""
     identifiers = (Template(part).get_identifiers() for part in TEMPLATES[template].parts)
     return frozenset(name for names in identifiers for name in names) - {PRODUCT}
@@ -237,7 +237,7 @@ class MessageTexts:
     _translations: Translations
     _own: Texts = field(default_factory=dict)
 
-    def text_of(self, template: str, locale: str) -> Text:
+    def find_text(self, template: str, locale: str) -> Text:
         """Return the text of an occasion in a language, or in English if that language has none.
 
         A deployment's text without a link precedes the built-in text with one.
@@ -298,7 +298,7 @@ def read_texts(folder: Path) -> Texts:
 
 
 def _add(texts: Mapping[str, dict[str, Text]], locale: str, occasion: str, path: Path) -> None:
-    parameters, by_locale = parameters_of(occasion), texts[occasion]
+    parameters, by_locale = template_parameters(occasion), texts[occasion]
     if path.suffix != _HTML:
         by_locale[locale] = _read(path, parameters)
         return

@@ -37,7 +37,7 @@ def changed(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not UNCHANGED}
 
 
-def paging_of(number: int, size: int) -> Paging:
+def make_paging(number: int, size: int) -> Paging:
     """Return the paging, within the limits of REST."""
     if not (1 <= number <= MAX_PAGE_NUMBER and 1 <= size <= MAX_PAGE_SIZE):
         message = f"Must be at least 1; a page has at most {MAX_PAGE_SIZE} records."

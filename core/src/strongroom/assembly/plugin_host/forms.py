@@ -9,12 +9,12 @@ from markupsafe import Markup
 
 from strongroom.assembly.page_templates import template_folder
 from strongroom.assembly.plugin_host.page_parts import PageParts
-from strongroom.foundation.locales import locale_of
+from strongroom.foundation.locales import choose_locale
 from strongroom.foundation.plugins.form_faults import contents_fault
 from strongroom.foundation.plugins.manager import PluginManager
 from strongroom.foundation.plugins.plugin import Plugin, PluginError
 from strongroom.plugin_api.captcha import CaptchaProvider
-from strongroom.plugin_api.factors import PasswordlessFactor, SecondFactor, kind_of, member_of
+from strongroom.plugin_api.factors import PasswordlessFactor, SecondFactor, factor_kind, member_name
 from strongroom.plugin_api.forms import (
     CaptchaWidget,
     FactorForm,
@@ -175,7 +175,7 @@ class HostForms(FormsAPI):
         """The enabled factors with forms, with their names."""
         factors = self._factors().items()
         return {
-            kind_of(name): (name, factor, factor.form)
+            factor_kind(name): (name, factor, factor.form)
             for name, factor in factors
             if factor.form is not None
         }
@@ -193,7 +193,7 @@ class HostForms(FormsAPI):
             return None
         view = FormPart(
             kind,
-            member_of(name),
+            member_name(name),
             members,
             label=_filled(form.field, members) or _text("factor-code"),
             instruction=_filled(form.instruction, members),
@@ -224,10 +224,10 @@ class HostForms(FormsAPI):
 
 
 def _view(name: str, factor: SecondFactor[Any], form: FactorForm) -> FactorView:
-    label = _label(form.label) or kind_of(name).replace("-", " ").capitalize()
+    label = _label(form.label) or factor_kind(name).replace("-", " ").capitalize()
     return FactorView(
-        kind=kind_of(name),
-        field=member_of(name),
+        kind=factor_kind(name),
+        field=member_name(name),
         label=label,
         hint=_label(form.hint),
         result=_label(form.result) or _text("factor-result"),
@@ -259,7 +259,7 @@ def _with_id(macro: Callable[[FormPart], Any], identifier: str) -> Callable[[For
 def _label(labels: Labels) -> str:
     if not labels:
         return ""
-    return labels[locale_of(page_languages(), known=labels.keys())]
+    return labels[choose_locale(page_languages(), known=labels.keys())]
 
 
 def _filled(labels: Labels, members: Mapping[str, Any]) -> str:
@@ -271,4 +271,4 @@ def _filled(labels: Labels, members: Mapping[str, Any]) -> str:
 
 
 def _text(key: str, **values: str) -> str:
-    return TEXTS.of(locale_of(page_languages()))(key, **values)
+    return TEXTS.translator(choose_locale(page_languages()))(key, **values)

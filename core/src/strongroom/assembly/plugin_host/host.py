@@ -196,7 +196,7 @@ class PluginHost(HostAPI):
         notices = services.get(Notices)
         with services.base.database.read() as connection:
             contacts = notices.contacts(connection, user_id)
-        translate, locale = services.base.translations.translate, notices.locale_of(contacts)
+        translate, locale = services.base.translations.translate, notices.get_locale(contacts)
         texts = {"subject": translate(subject, locale), "text": translate(text, locale)}
         notices.notify(contacts, "plugin-notice", parameters=texts)
 

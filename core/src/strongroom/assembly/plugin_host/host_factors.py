@@ -7,10 +7,10 @@ from strongroom.foundation import errors as core_errors
 from strongroom.foundation.limits.service import RateLimits
 from strongroom.identity.accounts.factor_changes import FactorChanges
 from strongroom.identity.accounts.factor_enrolling import FactorEnrolling
-from strongroom.identity.accounts.factor_reports import FactorReports, info_of
+from strongroom.identity.accounts.factor_reports import FactorReports, to_info
 from strongroom.identity.accounts.views import PROOF_HEADERS, proof_of_headers
 from strongroom.identity.sessions.login_challenges import LoginChallenges
-from strongroom.plugin_api.factors import FactorInfo, FactorsAPI, Json, OpenEnrolment, kind_of
+from strongroom.plugin_api.factors import FactorInfo, FactorsAPI, Json, OpenEnrolment, factor_kind
 from strongroom.web.http.access import current_identity, own_id
 from strongroom.web.http.request import client, get_service, origin
 
@@ -22,7 +22,7 @@ class HostFactors(FactorsAPI):
         begun = get_service(FactorEnrolling).begin(
             current_identity(),
             own_id(user_id),
-            kind_of(factor),
+            factor_kind(factor),
             name,
             proof_of_headers(),
             PROOF_HEADERS,
@@ -49,11 +49,11 @@ class HostFactors(FactorsAPI):
             name=name,
             with_recovery_codes=with_recovery_codes,
         )
-        return info_of(row), shown
+        return to_info(row), shown
 
     def list(self, user_id: str, factor: str) -> builtins.list[FactorInfo]:
         rows = get_service(FactorReports).of_kind(current_identity(), own_id(user_id), factor)
-        return [info_of(row) for row in rows]
+        return [to_info(row) for row in rows]
 
     def get(self, user_id: str, factor: str, factor_id: str) -> FactorInfo:
         info = next((each for each in self.list(user_id, factor) if each.id == factor_id), None)
@@ -72,7 +72,7 @@ class HostFactors(FactorsAPI):
             PROOF_HEADERS,
             origin(),
         )
-        return info_of(row)
+        return to_info(row)
 
     def remove(self, user_id: str, factor: str, factor_id: str) -> None:
         self.get(user_id, factor, factor_id)
@@ -88,6 +88,6 @@ class HostFactors(FactorsAPI):
     def begin_login(self, factor: str) -> OpenEnrolment:
         get_service(RateLimits).check("challenge_per_address")
         challenge = get_service(LoginChallenges).issue(None, client())
-        if kind_of(factor) not in challenge.methods:
+        if factor_kind(factor) not in challenge.methods:
             raise core_errors.NotImplementedHere
         return OpenEnrolment(challenge.id, challenge.expires_at, challenge.shown)

@@ -13,7 +13,7 @@ from strongroom.assembly.plugin_host.host import PluginHost
 from strongroom.assembly.plugin_host.page_parts import PageParts, page_parts, registered_login_pages
 from strongroom.clock import Clock, SystemClock
 from strongroom.foundation.config import Settings
-from strongroom.foundation.plugins.hook_calls import is_code_of
+from strongroom.foundation.plugins.hook_calls import is_plugin_code
 from strongroom.foundation.plugins.manager import PluginManager
 from strongroom.foundation.plugins.plugin import Plugin
 from strongroom.plugin_api import Extension, NoOptions
@@ -96,13 +96,13 @@ class PluginHosts:
         """
         return registered_login_pages(self.applications)
 
-    def of(self, plugin: str) -> PluginHost:
+    def get(self, plugin: str) -> PluginHost:
         """Return the host of an enabled plugin."""
         return self._hosts[plugin]
 
     def attach(self, extension: Extension[Any]) -> None:
         """Give an extension the host of the plugin that has registered it."""
-        extension.attach(self.of(self.plugins.find_owner(type(extension)).name))
+        extension.attach(self.get(self.plugins.find_owner(type(extension)).name))
 
     def call(self, hook: str) -> Iterator[tuple[Plugin, Any]]:
         """Call a hook of each plugin with its host, and yield the items that each returned.
@@ -119,7 +119,7 @@ class PluginHosts:
         Raises:
             PluginError: the plugin raised, or returned something that cannot be iterated.
         """
-        return self.plugins.call_with_host(plugin, hook, self.of(plugin.name))
+        return self.plugins.call_with_host(plugin, hook, self.get(plugin.name))
 
     def run(self, plugin: Plugin, hook: str) -> None:
         """Call a hook of one plugin with its host, and ignore what it returned.
@@ -127,12 +127,12 @@ class PluginHosts:
         Raises:
             PluginError: the plugin raised.
         """
-        self.plugins.run_with_host(plugin, hook, self.of(plugin.name))
+        self.plugins.run_with_host(plugin, hook, self.get(plugin.name))
 
 
 def report_threads(plugins: PluginManager) -> None:
     """Log the threads that keep this process from ending after its plugins have stopped."""
-    owners = {thread: _owner_of(thread, plugins) for thread in threading.enumerate()}
+    owners = {thread: _find_owner(thread, plugins) for thread in threading.enumerate()}
     deadline = time.monotonic() + _THREAD_PATIENCE
     for thread, owner in owners.items():
         if owner is None:
@@ -144,14 +144,14 @@ def report_threads(plugins: PluginManager) -> None:
             logger.warning("%s leaves the thread %s running; %s", owner, thread.name, remedy)
 
 
-def _owner_of(thread: threading.Thread, plugins: PluginManager) -> Plugin | None:
+def _find_owner(thread: threading.Thread, plugins: PluginManager) -> Plugin | None:
     """Return the plugin whose code a thread runs, unless the process ends without the thread."""
     if thread.daemon or thread is threading.current_thread():
         return None
     frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001  the documented way
     while frame is not None:
         for plugin in plugins.plugins:
-            if is_code_of(plugin.module, frame.f_code.co_filename):
+            if is_plugin_code(plugin.module, frame.f_code.co_filename):
                 return plugin
         frame = frame.f_back
     return None

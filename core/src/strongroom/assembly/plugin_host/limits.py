@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strongroom.foundation import errors
-from strongroom.foundation.addresses import network_of
+from strongroom.foundation.addresses import get_network
 from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.limits.service import Allowance
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
@@ -57,7 +57,7 @@ class HostLimits(LimitsAPI):
 
     @property
     def client_network(self) -> str:
-        return network_of(client().address)
+        return get_network(client().address)
 
     def require_captcha(self, captcha: Mapping[str, str] | None) -> None:
         if captcha is None:

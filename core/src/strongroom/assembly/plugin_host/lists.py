@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from strongroom.assembly.plugin_host.caller import result_page
-from strongroom.foundation.database.paging import Page, page_of
+from strongroom.foundation.database.paging import Page, make_page
 from strongroom.plugin_api.paging import ListsAPI, ResultPage
 from strongroom.web.http.cursors import refused_cursor
 from strongroom.web.http.paging import envelope, paging
@@ -23,7 +23,7 @@ class HostLists(ListsAPI):
         *,
         descending: bool = False,
     ) -> ResultPage[T]:
-        page = page_of(records, paging(query), key, descending=descending)
+        page = make_page(records, paging(query), key, descending=descending)
         return result_page(page)
 
     def collection(self, page: ResultPage[Any], query: Mapping[str, Any]) -> Any:

@@ -61,7 +61,7 @@ class HostLogins(LoginsAPI):
             bind_codes=codes.recipients(Purpose.BIND),
             registration=user_settings.registration,
             is_passwordless=services.get(SecondFactors).is_passwordless,
-            terms=_terms_of(services.get(Consents).terms),
+            terms=_to_terms(services.get(Consents).terms),
             deletion_grace_days=user_settings.deletion_grace_days,
         )
 
@@ -154,7 +154,7 @@ def _caller() -> str:
     return identity.user_id
 
 
-def _terms_of(terms: Terms) -> TermsOfUse | None:
+def _to_terms(terms: Terms) -> TermsOfUse | None:
     """Return the terms that pages show: those with an address, or that users must accept."""
     if not (terms.url or terms.privacy_url or terms.is_required):
         return None

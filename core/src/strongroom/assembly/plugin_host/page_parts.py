@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final, Protocol
 
-from strongroom.foundation.locales import locale_of
+from strongroom.foundation.locales import choose_locale
 from strongroom.foundation.plugins.plugin import Plugin, PluginError
 from strongroom.plugin_api.browser import is_local_path
 from strongroom.plugin_api.pages import (
@@ -116,7 +116,7 @@ def _label(item: _Labelled, languages: Iterable[str]) -> str:
 
 
 def _text(labels: Mapping[str, str], languages: Iterable[str]) -> str:
-    return labels[locale_of(languages, known=labels.keys())]
+    return labels[choose_locale(languages, known=labels.keys())]
 
 
 def page_parts(call: CallHook, base_path: str) -> PageParts:

@@ -46,7 +46,7 @@ class PluginPart(Part):
         yield from self._call("register_blueprints")
 
     def register_event_types(self) -> Iterator[CoreEvent]:
-        for action, event_type in self._hosts.plugins.event_types_of(self.plugin).items():
+        for action, event_type in self._hosts.plugins.get_event_types(self.plugin).items():
             yield audited_event(event_type, [action])
 
     def register_event_sinks(self) -> Iterator[EventSink]:

@@ -10,7 +10,7 @@ from strongroom.activity.audit.verifier import AuditVerifier
 from strongroom.activity.notifications.service import MessageService
 from strongroom.assembly.doctor import assemble_doctor
 from strongroom.assembly.plugin_host.acting import ActingUser
-from strongroom.assembly.plugin_host.caller import AsCaller, paging_of
+from strongroom.assembly.plugin_host.caller import AsCaller, make_paging
 from strongroom.assembly.plugin_host.server_records import (
     chain_record,
     finding,
@@ -117,7 +117,7 @@ class HostServer(AsCaller, api.ServerAPI):
 
     def messages(self, *, page: int = 1, size: int = 100) -> Sequence[api.SentMessage]:
         messages = self._administered().get(MessageService)
-        return [message_record(row) for row in messages.newest(paging_of(page, size))]
+        return [message_record(row) for row in messages.newest(make_paging(page, size))]
 
     def audit_chain(self) -> api.AuditChain:
         self._administered()

@@ -78,7 +78,7 @@ def loaded(
     settings_in: Callable[[Sequence[Section]], list[api.ServerSetting]],
 ) -> api.PluginInfo:
     """Return an enabled plugin, with the keys of its own section and of its extensions."""
-    types = {extension.options_type for extension in manager.extensions_of(plugin)}
+    types = {extension.options_type for extension in manager.get_extensions(plugin)}
     own = ("plugins", plugin.name)
     of_plugin = [each for each in sections if each.path == own or each.options_type in types]
     return api.PluginInfo(

@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 
-from strongroom.assembly.plugin_host.caller import AsCaller, changed, paging_of, result_page
+from strongroom.assembly.plugin_host.caller import AsCaller, changed, make_paging, result_page
 from strongroom.content.tenants import operations
 from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.content.tenants.groups.service import GroupService
@@ -23,7 +23,7 @@ class HostTenants(AsCaller, api.TenantsAPI):
     """Implements ``host.tenants``."""
 
     def list(self, *, page: int = 1, size: int = 100) -> ResultPage[api.TenantInfo]:
-        caller, paging = self._caller(operations.LIST), paging_of(page, size)
+        caller, paging = self._caller(operations.LIST), make_paging(page, size)
         return result_page(self._get(TenantService).of_caller(caller, paging)).map(_tenant)
 
     def get(self, tenant_id: str) -> api.TenantInfo:
@@ -37,14 +37,14 @@ class HostTenants(AsCaller, api.TenantsAPI):
         return self._get(TenantService).role(self._caller(operations.GET, tenant_id), tenant_id)
 
     def members(self, tenant_id: str, *, page: int = 1, size: int = 100) -> ResultPage[api.MemberInfo]:
-        paging, caller = paging_of(page, size), self._caller(operations.LIST_MEMBERS, tenant_id)
+        paging, caller = make_paging(page, size), self._caller(operations.LIST_MEMBERS, tenant_id)
         members, _ = self._get(TenantService).members(caller, tenant_id, paging)
         return result_page(members).map(_member)
 
     def groups(
         self, tenant_id: str, *, user_id: str | None = None, page: int = 1, size: int = 100
     ) -> ResultPage[api.GroupInfo]:
-        groups, paging = self._get(GroupService), paging_of(page, size)
+        groups, paging = self._get(GroupService), make_paging(page, size)
         caller = self._caller(operations.LIST_GROUPS, tenant_id, user_id)
         return result_page(groups.page(caller, tenant_id, user_id, paging)).map(_group)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from strongroom.assembly.plugin_host.caller import AsCaller, changed, paging_of
+from strongroom.assembly.plugin_host.caller import AsCaller, changed, make_paging
 from strongroom.clock import iso_format
 from strongroom.content.tenants.service import TenantService
 from strongroom.extensions.user_management.creation import UserCreation
@@ -64,7 +64,7 @@ class HostUsers(AsCaller, api.UsersAPI):
     ) -> ResultPage[api.UserInfo]:
         given = {"q": q, "status": status}
         filters = {name: value for name, value in given.items() if value is not None}
-        return self._page(filters, paging_of(page, size))
+        return self._page(filters, make_paging(page, size))
 
     def create(
         self,
@@ -155,12 +155,12 @@ class HostUsers(AsCaller, api.UsersAPI):
         filters = {name: value for name, value in query.items() if not name.startswith("page")}
         accounts = self._get(AccountService)
         page = accounts.page(paging, filters)
-        names = accounts.login_names_of([user.id for user in page.items])
+        names = accounts.find_login_names([user.id for user in page.items])
         users = [_user(user, names.get(user.id, {})) for user in page.items]
         return ResultPage(users, page.total, paging.number, paging.size)
 
     def _info(self, user: User) -> api.UserInfo:
-        names = self._get(AccountService).login_names_of([user.id])
+        names = self._get(AccountService).find_login_names([user.id])
         return _user(user, names.get(user.id, {}))
 
 

@@ -67,7 +67,7 @@ def check_command(context: CommandContext, name: str, tests: Path | None, second
         echo("it offers no extension, so that no contract applies")
     else:
         _require_contracts()
-        _show(judge_contracts(subjects, run_contracts(tests or _tests_of(name), seconds)))
+        _show(judge_contracts(subjects, run_contracts(tests or _tests_folder(name), seconds)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def judge_contracts(subjects: Sequence[Subject], run: ContractRun) -> CheckRepor
     """Report whether each subject was tested by its contract, and passed it."""
     lines, problems = [], []
     for title, kind, extension in subjects:
-        outcomes = run.outcomes_of(extension, kind.contract_name)
+        outcomes = run.get_outcomes(extension, kind.contract_name)
         if not outcomes:
             problems.append(f"{title}: no test class derives from {kind.contract_name}")
             continue
@@ -143,7 +143,7 @@ def judge_contracts(subjects: Sequence[Subject], run: ContractRun) -> CheckRepor
 
 
 def _subjects(manager: PluginManager, plugin: Plugin) -> list[Subject]:
-    extensions = [(extension_kind(extension), extension) for extension in manager.extensions_of(plugin)]
+    extensions = [(extension_kind(extension), extension) for extension in manager.get_extensions(plugin)]
     subjects: list[Subject] = [
         (f"{kind.name} {extension.name}", kind, extension) for kind, extension in extensions
     ]
@@ -165,7 +165,7 @@ def _named(context: CommandContext, name: str) -> tuple[str, PluginFiles]:
 
 
 def _uses_of_former_api(name: str, files: PluginFiles) -> Iterator[str]:
-    for path in _modules_of(name, files):
+    for path in _find_modules(name, files):
         try:
             uses = [*find_changes(path.read_text(encoding="utf-8"))]
         except (OSError, SyntaxError, UnicodeError):
@@ -174,7 +174,7 @@ def _uses_of_former_api(name: str, files: PluginFiles) -> Iterator[str]:
         yield from (f"{path}:{line}: {change.old} is now {change.new}" for line, change in uses)
 
 
-def _modules_of(name: str, files: PluginFiles) -> list[Path]:
+def _find_modules(name: str, files: PluginFiles) -> list[Path]:
     """Return the modules of a plugin: the file, or the modules of its entry point's package."""
     if name in files:
         return [files[name]]
@@ -214,7 +214,7 @@ def _instance_kinds(plugin: Plugin) -> list[Kind]:
     return [kind for kind in KINDS if kind.base is None and hasattr(plugin.module, kind.hook)]
 
 
-def _tests_of(name: str) -> Path:
+def _tests_folder(name: str) -> Path:
     """Return the folder ``tests`` of the source folder that pip has recorded (PEP 610)."""
     entry_points = installed_plugins().get(name, [])
     source = _source(entry_points[0].dist) if entry_points and entry_points[0].dist else None

@@ -87,7 +87,7 @@ class ContractRun:
     timed_out: bool = False
     version: str = ""
 
-    def outcomes_of(self, extension: type[Any] | None, contract: str) -> Counter[str]:
+    def get_outcomes(self, extension: type[Any] | None, contract: str) -> Counter[str]:
         """Return the number of tests of the contract by outcome (passed, failed, ...).
 
         Args:

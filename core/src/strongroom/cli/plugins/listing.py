@@ -174,7 +174,7 @@ def _describe(manager: PluginManager, plugin: Plugin) -> Iterator[str]:
     yield from _origins(plugin)
     yield f"  plugin API   {plugin.module.API_VERSION}, on a server that has {API_VERSION}"
     sections = {section.options_type: section for section in offered_sections(manager)}
-    for extension in manager.extensions_of(plugin):
+    for extension in manager.get_extensions(plugin):
         yield ""
         yield from _describe_extension(extension, sections.get(extension.options_type))
     if plugin.name in manager.options_types:

@@ -18,7 +18,7 @@ from strongroom.foundation.plugins.kinds import KINDS, Kind, extension_kind
 from strongroom.foundation.plugins.manager import PluginManager
 from strongroom.foundation.plugins.selection import BUILTIN
 from strongroom.plugin_api import API_VERSION
-from strongroom.plugin_api.factors import member_of
+from strongroom.plugin_api.factors import member_name
 from strongroom.version import __version__
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -134,7 +134,7 @@ def _refuse_taken_name(kind: Kind, name: str) -> None:
         )
     builtin = PluginManager(BUILTIN, ())
     for plugin in builtin.plugins:
-        for extension in builtin.extensions_of(plugin):
+        for extension in builtin.get_extensions(plugin):
             if extension_kind(extension) is kind and extension.name == name:
                 raise click.ClickException(f'"{name}" is built in; choose another name')
 
@@ -146,7 +146,7 @@ def _values(kind: Kind, name: str) -> dict[str, str]:
         "name": name,
         "Name": camel,
         "NAME": name.upper(),
-        "member": member_of(name),
+        "member": member_name(name),
         "slug": name.replace("_", "-"),
         "Class": camel + kind.suffix,
         "plugin": plugin,

@@ -12,7 +12,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Select, bindparam, literal, literal_column, select
 
 from strongroom.content.nodes import operations
-from strongroom.content.nodes.access import AccessControl, NodeView, ceiling_of
+from strongroom.content.nodes.access import AccessControl, NodeView, get_ceiling
 from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.events import FileAction
 from strongroom.content.nodes.file_writer import FileWriter
@@ -132,9 +132,9 @@ class CopyingService:
             if taken is not None:
                 return self._replace(connection, caller, source, taken)
         # Read before the first insertion, so that copies are not copied again.
-        originals = _subtree_of(connection, source)
+        originals = _read_subtree(connection, source)
         budget.spend(len(originals))
-        return NodeView(self._copy(connection, caller, originals, place, name), ceiling_of(caller))
+        return NodeView(self._copy(connection, caller, originals, place, name), get_ceiling(caller))
 
     def _is_inside(self, connection: Connection, source: Node, parent_id: str | None) -> bool:
         if parent_id is None or source.type != NodeType.FOLDER:
@@ -142,7 +142,7 @@ class CopyingService:
         return self._tree.is_within(connection, parent_id, source.id)
 
     def _replace(self, connection: Connection, caller: AnyCaller, source: Node, taken: Node) -> NodeView:
-        content = _content_of(caller, source)
+        content = _get_content(caller, source)
         # Folders neither replace nor are replaced.
         if content is None:
             raise NameConflict.of_taken_name()
@@ -171,21 +171,21 @@ class CopyingService:
     def _add(
         self, connection: Connection, caller: AnyCaller, original: Node, place: ParentRef, name: str
     ) -> Node:
-        content = _content_of(caller, original)
+        content = _get_content(caller, original)
         node = self._tree.add(connection, place, name, caller.user_id, content)
         action = FileAction.CREATED if content else FileAction.FOLDER_CREATED
         self._file_writer.events.record(connection, action, caller, node)
         return node
 
 
-def _subtree_of(connection: Connection, source: Node) -> list[Node]:
+def _read_subtree(connection: Connection, source: Node) -> list[Node]:
     """Return a node and everything below it, folders before their content; one more than is copied."""
     if source.type == NodeType.FILE:
         return [source]
     return _SUBTREE.all(connection, {"node_id": source.id})
 
 
-def _content_of(caller: AnyCaller, node: Node) -> FileContent | None:
+def _get_content(caller: AnyCaller, node: Node) -> FileContent | None:
     """Return the content of a file, ``None`` for a folder."""
     if node.blob_key is None or node.content_type is None or node.checksum is None:
         return None

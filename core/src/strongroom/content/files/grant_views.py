@@ -23,7 +23,7 @@ from strongroom.content.files.serializers import Json
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.models import Grant, GroupGrant, Permission
 from strongroom.foundation.errors import Forbidden, NotAMember, NotFound
-from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.locations import Location
 from strongroom.web.http.paging import envelope, paging, reference
@@ -78,7 +78,7 @@ def put_grant(tenant_id: str, file_id: str, body: Json) -> tuple[Json, int]:
     access=Access.USER,
     rule=operations.LIST_GRANTS,
     query=PagingQuery,
-    returns=collection_of(GrantSchema),
+    returns=collection_schema(GrantSchema),
     compress=True,
     errors=(Forbidden, NotFound),
 )
@@ -145,7 +145,7 @@ def put_group_grant(tenant_id: str, file_id: str, body: Json) -> tuple[Json, int
     access=Access.USER,
     rule=operations.LIST_GRANTS,
     query=PagingQuery,
-    returns=collection_of(GroupGrantSchema),
+    returns=collection_schema(GroupGrantSchema),
     compress=True,
     errors=(Forbidden, NotFound),
 )

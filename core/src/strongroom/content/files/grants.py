@@ -26,7 +26,7 @@ from strongroom.clock import Clock, iso_format
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl
 from strongroom.content.nodes.expiry import ExpiryRules
-from strongroom.content.nodes.grant_copies import copies_of
+from strongroom.content.nodes.grant_copies import copied_columns
 from strongroom.content.nodes.models import (
     FOREVER,
     Grant,
@@ -44,7 +44,7 @@ from strongroom.foundation.caller import AnyCaller, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.metadata import Id, Name
 from strongroom.foundation.database.paging import Page, Paging, seek_page
-from strongroom.foundation.database.rows import Row, RowMapper, columns_of
+from strongroom.foundation.database.rows import Row, RowMapper, get_columns
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.foundation.errors import NotAMember, ValidationFailed
 from strongroom.identity.users.service import UserService
@@ -52,7 +52,7 @@ from strongroom.plugin_api.files import Tenure
 
 Summaries = list[dict[str, str]]
 
-_GRANT: Final = RowMapper(Grant, columns_of(Grant, grants))
+_GRANT: Final = RowMapper(Grant, get_columns(Grant, grants))
 
 
 def _grant(row: Row) -> Grant:
@@ -210,7 +210,7 @@ class GrantService:
         if before is not None:
             # Checked after the write: an error rolls the grant back.
             self._expiry.require_owner_untouched(connection, caller, node, before, grant)
-        details = {"tenant": tenant_id, "user": requested.user_id, **details_of(requested)}
+        details = {"tenant": tenant_id, "user": requested.user_id, **audit_details(requested)}
         record_grant(self._audit, connection, "grant.put", caller, node_id, origin, details)
         return grant, before is None or not self._access.is_unexpired(before.expires_at)
 
@@ -295,7 +295,7 @@ class GrantService:
             "expires_at": grant.expires_at,
             "granted_by": grant.granted_by,
             "created_at": grant.created_at,
-            **copies_of(node),
+            **copied_columns(node),
             "parent_visible_until": None if around == FOREVER else around,
         }
         _PUT.execute(connection, row)
@@ -317,7 +317,7 @@ def require_future(expires_at: int | None, now: int) -> None:
         raise ValidationFailed.of_field("expiresAt", "not-in-the-future", "Must be in the future.")
 
 
-def details_of(requested: GrantRequest | GroupGrantRequest) -> dict[str, str]:
+def audit_details(requested: GrantRequest | GroupGrantRequest) -> dict[str, str]:
     """Return the details of a requested grant for the audit log."""
     details = {"permission": requested.permission.name.lower()}
     if requested.expires_at is not None:
@@ -397,7 +397,7 @@ class AccessExplainer:
             own = self._access.find(connection, caller, tenant_id, node_id)
             own.require(operations.EXPLAIN_ACCESS)
             seen = self._height_seen(connection, own.role, caller, node_id)
-            subject = self._access.find_of(connection, user_id, tenant_id, node_id)
+            subject = self._access.find_for_user(connection, user_id, tenant_id, node_id)
             path_grants = _ON_PATH.all(connection, {"node_id": node_id, "user_id": user_id})
             if own.folder_id is not None:
                 # A caller whose access key reaches only a folder learns nothing about those around it.

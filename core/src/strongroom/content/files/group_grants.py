@@ -10,7 +10,7 @@ from strongroom.clock import Clock
 from strongroom.content.files.grants import (
     GroupGrantRequest,
     Summaries,
-    details_of,
+    audit_details,
     record_grant,
     require_future,
 )
@@ -116,7 +116,7 @@ class GroupGrantService:
         end = self._expiry.grant_end(connection, caller, node, requested, before)
         requested = replace(requested, expires_at=end)
         grant = self._write(connection, caller, node, group, requested)
-        details = {"tenant": tenant_id, "group": group.id, **details_of(requested)}
+        details = {"tenant": tenant_id, "group": group.id, **audit_details(requested)}
         record_grant(self._audit, connection, "group-grant.put", caller, node_id, origin, details)
         return grant, before is None or not self._access.is_unexpired(before.expires_at)
 
@@ -165,7 +165,7 @@ class GroupGrantService:
         """
         with self._database.read() as connection:
             self._access.require(connection, caller, tenant_id, node_id, operations.LIST_GRANTS)
-            page = select_page(connection, *_page_of(node_id, self._clock.now()), paging, _grant)
+            page = select_page(connection, *_page_queries(node_id, self._clock.now()), paging, _grant)
             granted_by = {grant.granted_by for grant in page.items if grant.granted_by is not None}
             return page, self._users.summaries(connection, granted_by)
 
@@ -199,7 +199,7 @@ class GroupGrantService:
         return grant
 
 
-def _page_of(node_id: str, now: int) -> tuple[Select[Any], Select[Any]]:
+def _page_queries(node_id: str, now: int) -> tuple[Select[Any], Select[Any]]:
     """Return the queries for the grants in force on a node, by group name, and for their number."""
     ours = (group_grants.c.node_id == node_id) & is_in_force(now, group_grants)
     query = by_group_name(select(*_COLUMNS).where(ours), group_grants.c.group_id)

@@ -79,10 +79,10 @@ class CursorPage(NamedTuple):
     """A page by cursor and its queries.
 
     Args:
-        columns_of: returns the columns that a section is sorted by.
+        get_columns: returns the columns that a section is sorted by.
         query_of: returns the query for the nodes of a section after a cursor.
     """
 
     paging: CursorPaging
-    columns_of: Callable[[ListSection], Columns]
+    get_columns: Callable[[ListSection], Columns]
     query_of: Callable[..., PageQuery]

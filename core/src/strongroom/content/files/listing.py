@@ -28,10 +28,10 @@ from strongroom.content.files.child_pages import (
 from strongroom.content.files.list_requests import AnyPaging, CursorPage, FilePage, ListRequest
 from strongroom.content.files.section_parts import SectionPart, SectionParts, section_parts
 from strongroom.content.files.serializers import cached_nodes_json, node_json
-from strongroom.content.files.top_level import OWN, SHARED, TopLevel, TopLevelSection, keys_of
+from strongroom.content.files.top_level import OWN, SHARED, TopLevel, TopLevelSection, section_keys
 from strongroom.content.nodes import operations, order_counts
 from strongroom.content.nodes.access import AccessControl, NodeAccess, NodeAccessQuery, NodeView
-from strongroom.content.nodes.child_counts import children_of
+from strongroom.content.nodes.child_counts import child_count
 from strongroom.content.nodes.models import NODE, NodeType, Permission, nodes
 from strongroom.content.nodes.node_cursors import CursorPaging, NodeCursor
 from strongroom.content.nodes.node_filters import ListSection
@@ -40,10 +40,10 @@ from strongroom.content.nodes.node_selection import (
     NodeSelection,
     children,
     columns_of_selection,
+    get_position,
     page_after,
-    page_of,
-    position_of,
-    total_of,
+    page_query,
+    total_statement,
 )
 from strongroom.content.tenants.groups.members import is_in_any_group
 from strongroom.content.tenants.models import Role
@@ -60,7 +60,7 @@ _WHOLE: Final[Columns] = tuple(nodes.c)
 
 _FOLDER: Final = NodeAccessQuery(
     # As an integer, because a boolean of SQLite would be converted in Python.
-    lambda query: query.add_columns(children_of(nodes.c.id), type_coerce(is_in_any_group(), Integer))
+    lambda query: query.add_columns(child_count(nodes.c.id), type_coerce(is_in_any_group(), Integer))
 )
 """With the number of nodes, and whether the user is in a group: other users' lists read no groups."""
 
@@ -160,7 +160,7 @@ class FileListing:
         if owner_id == caller.user_id:
             return access
         # The list shows what its owner can see, so the owner's access counts from here on.
-        return self._access.find_of(connection, owner_id, tenant_id, folder_id, _FOLDER)
+        return self._access.find_for_user(connection, owner_id, tenant_id, folder_id, _FOLDER)
 
     def _folder_of_key(self, request: ListRequest, access: NodeAccess) -> FilePage:
         """Return the top level of an access key that reaches only a folder: that folder."""
@@ -181,15 +181,15 @@ class FileListing:
         """Return a page of a list that is filtered."""
         parameters = {**request.parameters, **selection.parameters}
         shape, paging = selection.shape, request.paging
-        total = int(total_of(listed, shape).scalar(request.connection, parameters))
+        total = int(total_statement(listed, shape).scalar(request.connection, parameters))
         request = replace(request, parameters=parameters, total=total, levels=levels)
         if isinstance(paging, CursorPaging):
             query_of = partial(page_after, listed, shape)
             return self._after(request, CursorPage(paging, columns_of_selection, query_of))
         if paging.offset >= total:
             return request.page()
-        position = position_of(paging, total)
-        query = page_of(listed, shape, from_end=position.from_end)
+        position = get_position(paging, total)
+        query = page_query(listed, shape, from_end=position.from_end)
         return self._page(request, query, paging, position.rows, {"passed": position.passed})
 
     def _content(self, request: ListRequest, access: NodeAccess) -> FilePage:
@@ -241,7 +241,7 @@ class FileListing:
         request = replace(request, total=sum(counts), levels=levels)
         paging = request.paging
         if isinstance(paging, CursorPaging):
-            page = CursorPage(paging, keys_of, partial(_top_level_after, lists))
+            page = CursorPage(paging, section_keys, partial(_top_level_after, lists))
             return self._after(request, page)
 
         def read(section: ListSection, count: int, part: SectionPart) -> FilePage:
@@ -263,7 +263,7 @@ class FileListing:
         paging, order, permissions = page.paging, request.order, _within(request.levels)
         rows: list[tuple[ListSection, Sequence[Any]]] = []
         for section, cursor in paging.remaining(order):
-            start = cursor.start(page.columns_of(section)) if cursor else {}
+            start = cursor.start(page.get_columns(section)) if cursor else {}
             query = page.query_of(section, descending=order.descending)
             # One more than the page has, to know whether there is another page.
             place = Paging(2 if cursor else 1, paging.size + 1)

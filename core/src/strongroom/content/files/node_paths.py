@@ -49,7 +49,9 @@ class NodePaths:
     _clock: Clock
     _access: AccessControl
 
-    def of(self, caller: AnyCaller, tenant_id: str, node_ids: Iterable[str]) -> Mapping[str, list[str]]:
+    def find(
+        self, caller: AnyCaller, tenant_id: str, node_ids: Iterable[str]
+    ) -> Mapping[str, list[str]]:
         """Return the names on the path of each node, the node's own name last.
 
         A path begins at the topmost folder that the caller can see. It is empty if the caller cannot

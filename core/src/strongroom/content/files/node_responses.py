@@ -27,7 +27,7 @@ def node_details(view: NodeView, query: Json, caller: AnyCaller) -> JsonRepresen
     """Return the details of a node. If-Match accepts the entity tag of its content, too."""
     node, text = view.node, node_json(view)
     if query["include"]:
-        text = _with_path(text, get_service(NodePaths).of(caller, node.tenant_id, [node.id])[node.id])
+        text = _with_path(text, get_service(NodePaths).find(caller, node.tenant_id, [node.id])[node.id])
     return JsonRepresentation(text, node.revision, (node.checksum,) if node.checksum else ())
 
 
@@ -42,7 +42,7 @@ def listed_nodes(page: FilePage, query: Json, caller: AnyCaller, tenant_id: str)
 
 def _with_paths(records: Sequence[str], caller: AnyCaller, tenant_id: str) -> list[str]:
     ids = [json.loads(record)["id"] for record in records]
-    paths = get_service(NodePaths).of(caller, tenant_id, ids)
+    paths = get_service(NodePaths).find(caller, tenant_id, ids)
     return [_with_path(record, paths[id_]) for record, id_ in zip(records, ids, strict=True)]
 
 

@@ -44,7 +44,7 @@ from strongroom.content.tenants.models import Role
 from strongroom.foundation.cache import BuiltOnce
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
-from strongroom.foundation.database.paging import Page, Paging, page_of
+from strongroom.foundation.database.paging import Page, Paging, make_page
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.text_index import Source, TextMatch
 from strongroom.identity.users.service import UserService
@@ -304,7 +304,7 @@ def _sorted_page(hits: list[_Candidate], order: NodeOrder, paging: Paging) -> Pa
         is_last = order.folders_first and (node.type == NodeType.FOLDER) is order.descending
         return is_last, *order.sort_value(node)
 
-    return page_of(hits, paging, key, descending=order.descending)
+    return make_page(hits, paging, key, descending=order.descending)
 
 
 def _records(connection: Connection, page: Sequence[_Permitted]) -> list[str]:

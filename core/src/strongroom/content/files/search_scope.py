@@ -107,7 +107,7 @@ def _extent(shape: ScopeShape) -> Select[Any]:
 
 
 @BuiltOnce
-def _extent_of(shape: ScopeShape) -> Statement[Any]:
+def _extent_statement(shape: ScopeShape) -> Statement[Any]:
     return Statement(_extent(shape), tuple)
 
 
@@ -116,7 +116,7 @@ def extent(connection: Connection, scope: SearchScope, parameters: dict[str, Any
 
     Only the first :data:`MAX_FOLDERS` folders, and one more, are counted.
     """
-    folders, count = _extent_of(scope.shape).all(connection, parameters)[0]
+    folders, count = _extent_statement(scope.shape).all(connection, parameters)[0]
     return folders, count
 
 

@@ -10,7 +10,7 @@ from strongroom.content.nodes import operations
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder
 from strongroom.foundation.caller import Caller
 from strongroom.foundation.errors import Forbidden, NotAFolder, NotFound
-from strongroom.plugin_api.schemas import collection_of
+from strongroom.plugin_api.schemas import collection_schema
 from strongroom.web.http.access import Access, own_id
 from strongroom.web.http.paging import paging
 from strongroom.web.http.request import get_service
@@ -29,7 +29,7 @@ blueprint: Final = Blueprint(
     rule=operations.LIST,
     verifies_login=True,
     query=SearchQuery,
-    returns=collection_of(NodeSchema),
+    returns=collection_schema(NodeSchema),
     compress=True,
     errors=(Forbidden, NotFound, NotAFolder),
 )

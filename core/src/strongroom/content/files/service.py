@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Select, bindparam, delete, exists, select, union_all
 
 from strongroom.content.nodes import operations
-from strongroom.content.nodes.access import AccessControl, NodeAccessQuery, NodeView, ceiling_of
+from strongroom.content.nodes.access import AccessControl, NodeAccessQuery, NodeView, get_ceiling
 from strongroom.content.nodes.destinations import OnConflict, Target
 from strongroom.content.nodes.file_erasers import FileErasers
 from strongroom.content.nodes.file_writer import FileWriter, IncomingFile
@@ -16,7 +16,7 @@ from strongroom.content.nodes.names import normalize_name
 from strongroom.content.nodes.node_removal import NodeRemoval
 from strongroom.content.nodes.removal_guard import RemovalGuard
 from strongroom.content.nodes.tree import Tree, require_revision
-from strongroom.content.nodes.versions import contents_of
+from strongroom.content.nodes.versions import read_contents
 from strongroom.content.scanning.states import require_readable
 from strongroom.content.storage.models import BlobLocation, Released
 from strongroom.content.storage.service import BlobService
@@ -78,7 +78,7 @@ class FileService:
             node = self._file_writer.add_folder(
                 connection, caller, tenant_id, parent_id, name, is_numbered=is_numbered
             )
-            return NodeView(node, ceiling_of(caller))
+            return NodeView(node, get_ceiling(caller))
 
     def upload(
         self,
@@ -305,7 +305,7 @@ class FilePurge:
             if not rows or self._guard.rules(connection, tenant_id).has_holds:
                 return None
             node_ids = [row.id for row in rows]
-            keys = [version.blob_key for version in contents_of(connection, node_ids)]
+            keys = [version.blob_key for version in read_contents(connection, node_ids)]
             _REMOVE.execute(connection, {"node_ids": node_ids})
             self._erasers.erase(connection, tenant_id, node_ids)
             keys += [row.blob_key for row in rows if row.blob_key]

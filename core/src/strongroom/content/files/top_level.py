@@ -40,7 +40,7 @@ Parts = Sequence[Select[Any]]
 """Queries for the sort key and the permission of different nodes of one list."""
 
 
-def keys_of(section: ListSection) -> Columns:
+def section_keys(section: ListSection) -> Columns:
     """Return the columns of grants that a section of a list is sorted by."""
     value = grant_copies.COLUMNS.get(section.key)
     names = (grants.c.node_sort_key, grants.c.node_id)
@@ -53,13 +53,13 @@ def _own(section: ListSection) -> Parts:
     is_listed = mine & (grants.c.tenant_id == bindparam("tenant_id")) & is_at_top(bindparam("now"))
     if section.type is not None:
         is_listed &= grants.c.node_type == literal_column(f"'{section.type}'")
-    return [select(*keys_of(section), grants.c.permission).where(is_listed)]
+    return [select(*section_keys(section), grants.c.permission).where(is_listed)]
 
 
 def _with_groups(section: ListSection) -> Parts:
     """Return the queries for the top-level nodes of a member in groups, with the own permission."""
     permission: ColumnElement[int] = literal_column("0")
-    shared = through_groups(keys_of(section), section.type)
+    shared = through_groups(section_keys(section), section.type)
     return [*_own(section), shared.add_columns(permission.label("permission"))]
 
 
@@ -69,7 +69,7 @@ def _together(parts: Parts) -> Ordered:
 
 def _sorted(parts: Parts, section: ListSection, *, from_end: bool) -> Ordered:
     # Sorted as one compound query: the databases merge it with the own grants in the order of an index.
-    keys = [parts[0].selected_columns[key.name] for key in keys_of(section)]
+    keys = [parts[0].selected_columns[key.name] for key in section_keys(section)]
     return _together(parts).order_by(*_directed(keys, from_end=from_end))
 
 
@@ -85,7 +85,7 @@ def _total(parts: Parts) -> Select[Any]:
 
 def _key_after(parts: Parts, section: ListSection, *, from_end: bool) -> Ordered:
     # Without the permission, so that the own grants are scanned in the index alone.
-    names = [key.name for key in keys_of(section)]
+    names = [key.name for key in section_keys(section)]
     parts = [part.with_only_columns(*(part.selected_columns[name] for name in names)) for part in parts]
     return (
         _sorted(parts, section, from_end=from_end).offset(bindparam("passed")).limit(literal_column("1"))
@@ -98,7 +98,7 @@ def _from_start(part: Select[Any], keys: Columns) -> Select[Any]:
 
 
 def _after(parts: Parts, section: ListSection, *, descending: bool) -> Parts:
-    keys = keys_of(section)
+    keys = section_keys(section)
     return [
         part.where(
             is_after([part.selected_columns[key.name] for key in keys], keys, descending=descending)
@@ -114,7 +114,7 @@ def _first_rows(
     if paging.offset and by_cursor:
         parts = _after(parts, section, descending=from_end)
     elif paging.offset:
-        parts = [_from_start(part, keys_of(section)) for part in parts]
+        parts = [_from_start(part, section_keys(section)) for part in parts]
     # The limit is applied before the join, so that only the nodes of the page are read.
     rows = _sorted(parts, section, from_end=from_end).limit(literal_column(str(paging.size)))
     return rows.subquery("page")
@@ -166,15 +166,15 @@ def _top_level(parts: Callable[[ListSection], Parts], permission: Callable[[Any]
             rows = _first_rows(parts(section), section, paging, from_end=from_end, by_cursor=by_cursor)
             query = select(*columns, permission(rows))
             query = query.select_from(rows).join(nodes, nodes.c.id == rows.c.node_id)
-            keys = [rows.c[key.name] for key in keys_of(section)]
+            keys = [rows.c[key.name] for key in section_keys(section)]
             return query.order_by(*_directed(keys, from_end=from_end))
 
         return build
 
     @BuiltOnce
-    def section_of(section: ListSection) -> TopLevelSection:
+    def get_section(section: ListSection) -> TopLevelSection:
         return TopLevelSection(
-            keys_of(section),
+            section_keys(section),
             Statement(lambda _: _total(parts(section))),
             Statement(lambda _: _key_after(parts(section), section, from_end=False)),
             Statement(lambda _: _key_after(parts(section), section, from_end=True)),
@@ -185,7 +185,7 @@ def _top_level(parts: Callable[[ListSection], Parts], permission: Callable[[Any]
 
     return TopLevel(
         lambda: _together(parts(ListSection())).subquery("listed"),
-        section_of,
+        get_section,
     )
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Executable, bindparam, delete, select, update
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock
-from strongroom.content.nodes.grant_copies import copies_of
+from strongroom.content.nodes.grant_copies import copied_columns
 from strongroom.content.nodes.models import FOREVER, NODE, Node, Permission, grants, nodes
 from strongroom.content.nodes.visibility import Visibility
 from strongroom.content.tenants.memberships import Memberships
@@ -208,7 +208,7 @@ def _of_owner(users: Mapping[str, str], node: Node, now: int) -> dict[str, Any]:
         "expires_at": None,
         "granted_by": users["to_user"],
         "created_at": now,
-        **copies_of(node),
+        **copied_columns(node),
         # As for a node in the trash; computed afterwards for others.
         "parent_visible_until": None,
     }

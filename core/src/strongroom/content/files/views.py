@@ -40,7 +40,7 @@ from strongroom.foundation.caller import AnyCaller, Caller
 from strongroom.foundation.database.paging import Paging
 from strongroom.identity.accounts.views import PROOF_ERRORS, require_fresh_proof
 from strongroom.plugin_api.files import BeforeSending
-from strongroom.plugin_api.schemas import DoneSchema, collection_of
+from strongroom.plugin_api.schemas import DoneSchema, collection_schema
 from strongroom.plugin_api.storage import ByteStream
 from strongroom.plugin_api.web import PROOF_PARAMETERS
 from strongroom.web.http.access import Access, current_identity, own_id
@@ -68,7 +68,7 @@ Offer = Callable[[Callable[[], Mapping[str, str]]], Handover | None]
 """Returns the proxy path or store URL that serves a file with response headers, if there is one."""
 
 
-def content_of(node: Node, open_: Callable[[int, int], ByteStream]) -> Content | None:
+def make_content(node: Node, open_: Callable[[int, int], ByteStream]) -> Content | None:
     """Return the downloadable content of a node, or ``None`` for a folder."""
     if node.content_type is None or node.checksum is None:
         return None
@@ -149,7 +149,7 @@ def send_node(
         RangeNotSatisfiable: the range lies outside the file.
     """
     files = get_service(FileService)
-    content = content_of(node, lambda start, length: files.open(node, start, length, location))
+    content = make_content(node, lambda start, length: files.open(node, start, length, location))
     if content is None or location is None:
         raise errors.NotAFile
     if before is None:
@@ -390,7 +390,7 @@ def delete_file(tenant_id: str, file_id: str, query: Json, revision: int | None)
     rule=operations.LIST,
     verifies_login=True,
     query=ListQuery,
-    returns=collection_of(NodeSchema),
+    returns=collection_schema(NodeSchema),
     compress=True,
     errors=(errors.Forbidden,),
 )
@@ -411,7 +411,7 @@ def list_files(tenant_id: str, owner_id: str, query: Json, caller: Caller) -> Re
     rule=operations.LIST,
     verifies_login=True,
     query=ListQuery,
-    returns=collection_of(NodeSchema),
+    returns=collection_schema(NodeSchema),
     compress=True,
     errors=(errors.Forbidden, errors.NotFound, errors.NotAFolder),
 )

@@ -29,7 +29,7 @@ from strongroom.content.nodes.shared_reads import shared_of_folder
 from strongroom.content.scanning.states import require_readable
 from strongroom.content.tenants.memberships import Memberships
 from strongroom.content.tenants.models import Role
-from strongroom.foundation.assurance import Demand, demand_of
+from strongroom.foundation.assurance import Demand, make_demand
 from strongroom.foundation.caller import AnyCaller, DelegatedLimits, Identity, KeyLimits
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import (
@@ -172,7 +172,7 @@ class NodeAccess(NamedTuple):
         return view
 
 
-def ceiling_of(caller: AnyCaller) -> Permission:
+def get_ceiling(caller: AnyCaller) -> Permission:
     """Return the highest permission that a verified caller can have on any node, such as a new one."""
     key = caller.identity.key if caller.identity else None
     return Permission.MANAGE if key is None else Permission(key.max_permission)
@@ -279,7 +279,7 @@ def _access(row: Sequence[Any], start: int = 0) -> NodeAccess:
         None if row[node] is None else NODE.make(row[node:more]),
         row[more:],
         None,
-        demand_of(row[start + 1], row[start + 2]),
+        make_demand(row[start + 1], row[start + 2]),
     )
 
 
@@ -316,7 +316,7 @@ class AccessControl:
         """
         return query.of_caller(connection, caller, self._parameters(tenant_id, node_id, more))
 
-    def find_of(
+    def find_for_user(
         self,
         connection: Connection,
         user_id: str,
@@ -383,7 +383,7 @@ class AccessControl:
         Raises:
             ValidationFailed: the user is not a member of the tenant, or may not read the folder.
         """
-        access = self.find_of(connection, user_id, tenant_id, folder_id)
+        access = self.find_for_user(connection, user_id, tenant_id, folder_id)
         if access.role is None:
             message = "The user is not a member of this tenant."
             raise ValidationFailed.of_field("tenantId", "not-a-member", message)

@@ -70,7 +70,7 @@ _SHRINK_RUN: Final = Statement(
 )
 
 
-def children_of(folder_id: str | ColumnElement[str]) -> ColumnElement[int]:
+def child_count(folder_id: str | ColumnElement[str]) -> ColumnElement[int]:
     """Return the SQL expression for the number of nodes in a folder."""
     total = select(func.sum(folder_counts.c.children)).where(folder_counts.c.folder_id == folder_id)
     # PostgreSQL sums BIGINT into NUMERIC, which the driver returns as Decimal.

@@ -98,10 +98,10 @@ class Destinations:
         if target.folders:
             # If a folder is deleted concurrently after it was found, the upload creates it again.
             with suppress(errors.NotFound):
-                return self._parent_of(connection, caller, target)
-        return self._parent_of(connection, caller, target)
+                return self._find_parent(connection, caller, target)
+        return self._find_parent(connection, caller, target)
 
-    def _parent_of(
+    def _find_parent(
         self, connection: Connection, caller: AnyCaller, target: Target
     ) -> tuple[Target, NodeAccess]:
         parent = self.descend(connection, caller, target) if target.folders else target

@@ -101,7 +101,7 @@ class ExpiryRules:
 
     def tenure(self, connection: Connection, caller: AnyCaller, node: Node) -> Tenure:
         """Return how long a caller who manages a node does so: until the grant or the key ends."""
-        end, key = self._ends(connection, caller, node, node.id).manage, _key_of(caller)
+        end, key = self._ends(connection, caller, node, node.id).manage, _get_key_limits(caller)
         if key is not None:
             end = min(end, key.ends_at)
         return Tenure(None if end == FOREVER else end, key.key_id or None if key else None)
@@ -130,7 +130,7 @@ class ExpiryRules:
         if end > self._ends(connection, caller, node, node.id).manage:
             raise Forbidden(_OUTLASTS)
         # What the holder has already is not given by the key.
-        latest = max(_end_by_key(caller), _end_of(before, requested.permission))
+        latest = max(_end_by_key(caller), _get_end(before, requested.permission))
         if end <= latest:
             return requested.expires_at
         if requested.expires_at is not None or not self._access.is_unexpired(latest):
@@ -155,7 +155,7 @@ class ExpiryRules:
         if (
             # An expired grant gives nothing that could be taken away.
             not self._access.is_unexpired(before.expires_at)
-            or _ends_of(after).manage >= _ends_of(before).manage
+            or _get_ends(after).manage >= _get_ends(before).manage
         ):
             return
         if not self._is_administrator(connection, node.tenant_id, caller.user_id):
@@ -228,13 +228,13 @@ class ExpiryRules:
         return self._access.memberships.role(connection, tenant_id, user_id) is Role.ADMIN
 
 
-def _key_of(caller: AnyCaller) -> KeyLimits | None:
+def _get_key_limits(caller: AnyCaller) -> KeyLimits | None:
     return caller.identity.key if caller.identity else None
 
 
 def _end_by_key(caller: AnyCaller) -> int:
     """Return when the grants of a caller end because of the access key."""
-    key = _key_of(caller)
+    key = _get_key_limits(caller)
     if key is None:
         return FOREVER
     # A service account has no other login than its keys, so their end is not its own.
@@ -242,7 +242,7 @@ def _end_by_key(caller: AnyCaller) -> int:
     return FOREVER if is_login and key.folder_id is None else key.ends_at
 
 
-def _end_of(grant: Requested | None, permission: Permission) -> int:
+def _get_end(grant: Requested | None, permission: Permission) -> int:
     """Return when a grant ends that gives at least a permission; 0 without one."""
     if grant is None or grant.permission < permission:
         return 0
@@ -255,7 +255,7 @@ def _at_least(held: Iterable[Ends], until: int) -> Ends:
     return Ends(*(max(until, *level) for level in levels))
 
 
-def _ends_of(grant: Grant | None) -> Ends:
+def _get_ends(grant: Grant | None) -> Ends:
     if grant is None:
         return Ends()
     end = FOREVER if grant.expires_at is None else grant.expires_at

@@ -6,7 +6,7 @@ from typing import Protocol
 from sqlalchemy import Connection
 
 from strongroom.content.nodes import operations
-from strongroom.content.nodes.access import AccessControl, NodeView, ceiling_of
+from strongroom.content.nodes.access import AccessControl, NodeView, get_ceiling
 from strongroom.content.nodes.destinations import Destinations, OnConflict, Target
 from strongroom.content.nodes.events import FileAction, FileEvents
 from strongroom.content.nodes.models import Node
@@ -77,7 +77,7 @@ class FileWriter:
         media_type = received.media_type or self.rules.detect_type(received.head, name)
         self._blobs.commit(connection, blob)
         self._inspection.record(connection, received)
-        scan = self._inspection.state_of(received)
+        scan = self._inspection.get_state(received)
         return FileContent(blob.key, blob.size, media_type, blob.checksum, scan)
 
     def commit(
@@ -119,7 +119,7 @@ class FileWriter:
         node = self._add(connection, caller, target, content)
         self._quota.use(connection, node.tenant_id, content.size, reserved=reserved)
         self.events.record(connection, FileAction.CREATED, caller, node)
-        return NodeView(node, ceiling_of(caller))
+        return NodeView(node, get_ceiling(caller))
 
     def add_folder(
         self,

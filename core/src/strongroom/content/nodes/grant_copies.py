@@ -53,7 +53,7 @@ def _correcting() -> Update:
 _CORRECT: Final = Statement(lambda _: _correcting())
 
 
-def copies_of(node: Node) -> dict[str, Any]:
+def copied_columns(node: Node) -> dict[str, Any]:
     """Return the values that a new grant on a node repeats."""
     return {
         "node_name": node.name,
@@ -66,7 +66,7 @@ def copies_of(node: Node) -> dict[str, Any]:
 
 def update_copies(connection: Connection, node: Node) -> None:
     """Repeat the values of a changed node in its grants."""
-    values = {f"new_{name}": value for name, value in copies_of(node).items()}
+    values = {f"new_{name}": value for name, value in copied_columns(node).items()}
     _UPDATE.execute(connection, {**values, "of_node": node.id})
 
 

@@ -119,7 +119,7 @@ def _selected(listed: Nodes, shape: Shape, dialect: str) -> Select[Any]:
 
 
 @BuiltOnce
-def total_of(listed: Nodes, shape: Shape) -> Statement[Any]:
+def total_statement(listed: Nodes, shape: Shape) -> Statement[Any]:
     """Return the query for the number of selected nodes."""
 
     def build(dialect: str) -> Select[Any]:
@@ -144,7 +144,7 @@ class PagePosition:
     rows: slice
 
 
-def position_of(paging: Paging, total: int) -> PagePosition:
+def get_position(paging: Paging, total: int) -> PagePosition:
     """Return the position of a page that is in a list."""
     from_end = total - paging.offset - paging.size
     if not paging.offset or from_end >= paging.offset:
@@ -155,7 +155,7 @@ def position_of(paging: Paging, total: int) -> PagePosition:
 
 
 @BuiltOnce
-def page_of(listed: Nodes, shape: Shape, *, from_end: bool) -> PageQuery:
+def page_query(listed: Nodes, shape: Shape, *, from_end: bool) -> PageQuery:
     """Return the query for a page of the selected nodes, with the user's own grant on each.
 
     Args:

@@ -91,7 +91,7 @@ def in_section(section: ListSection, folder: str) -> ColumnElement[bool]:
     return is_in_folder & (nodes.c.type == literal_column(f"'{section.type}'"))
 
 
-def _run_of(section: ListSection) -> Select[Any]:
+def _run_query(section: ListSection) -> Select[Any]:
     """Return the query for the run of a node: the last one that starts at or before it."""
     others = folder_runs.alias()
     key = tuple_(
@@ -109,7 +109,7 @@ def _run_of(section: ListSection) -> Select[Any]:
 
 
 def _changing(kind: NodeType) -> ReturningUpdate[Any]:
-    changed = union_all(*(_run_of(section) for section in SECTIONS if section.type in (None, kind)))
+    changed = union_all(*(_run_query(section) for section in SECTIONS if section.type in (None, kind)))
     return (
         update(folder_runs)
         .where(tuple_(*_RUN).in_(changed))

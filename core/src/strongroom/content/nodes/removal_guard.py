@@ -379,7 +379,7 @@ class RemovalGuard:
     ) -> None:
         """Record an override by an administrator of the tenant, or of the server for a whole tenant."""
         (tenant_id, node_id), identity = target, override.identity
-        role = self._memberships.role_of(connection, tenant_id, identity)
+        role = self._memberships.caller_role(connection, tenant_id, identity)
         if role is not Role.ADMIN and not (node_id is None and identity.is_admin):
             raise Forbidden
         event = AuditEvent(
@@ -405,8 +405,8 @@ def _newest(
 
 
 def _held(hold: Hold) -> FileHeld:
-    return FileHeld.of(hold.reason, None if hold.until is None else iso_format(hold.until))
+    return FileHeld.for_hold(hold.reason, None if hold.until is None else iso_format(hold.until))
 
 
 def _retained(until: int) -> FileRetained:
-    return FileRetained.of(iso_format(until))
+    return FileRetained.with_end(iso_format(until))

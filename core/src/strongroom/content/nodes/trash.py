@@ -22,7 +22,7 @@ from strongroom.clock import Clock
 from strongroom.content.nodes.models import NODE, Node, nodes, trash
 from strongroom.content.nodes.removal_guard import RemovalGuard
 from strongroom.content.nodes.tree import Tree
-from strongroom.content.nodes.versions import contents_of
+from strongroom.content.nodes.versions import read_contents
 from strongroom.foundation.caller import Override
 from strongroom.foundation.database.paging import Page, Paging, select_page
 from strongroom.foundation.database.rows import RowMapper
@@ -220,7 +220,7 @@ class Trash:
         if not rows:
             return None
         node_ids = [row.id for row in rows]
-        versions = contents_of(connection, node_ids)
+        versions = read_contents(connection, node_ids)
         size = sum(row.size for row in rows)
         _SHRINK.execute(connection, {"of_id": entry.id, "removed": size})
         # Removing the topmost node removes the entry as well.

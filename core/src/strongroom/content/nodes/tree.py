@@ -20,7 +20,7 @@ from sqlalchemy.exc import IntegrityError
 
 from strongroom.clock import Clock, next_revision
 from strongroom.content.nodes import child_counts, name_index
-from strongroom.content.nodes.grant_copies import copies_of, update_copies
+from strongroom.content.nodes.grant_copies import copied_columns, update_copies
 from strongroom.content.nodes.models import (
     FOREVER,
     NODE,
@@ -357,7 +357,7 @@ def _grant_to_creator(node: Node, place: ParentRef) -> Change:
         "granted_by": node.owner_id,
         "expires_at": None if place.writable_until == FOREVER else place.writable_until,
         "created_at": node.created_at,
-        **copies_of(node),
+        **copied_columns(node),
         "parent_visible_until": None if place.visible_until == FOREVER else place.visible_until,
     }
     return Change(_GRANT, row)

@@ -29,4 +29,4 @@ _FILES: Final = UserRows(
 def file_exports(database: Database) -> list[UserExport]:
     """Return the file with the names of the user's files and folders."""
     title = "The names of your files and folders, without content"
-    return [UserExport("files", title, _FILES.of(database))]
+    return [UserExport("files", title, _FILES.bind(database))]

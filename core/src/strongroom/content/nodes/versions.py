@@ -100,7 +100,7 @@ _SIZE: Final = Statement(
 )
 
 
-def contents_of(connection: Connection, node_ids: Sequence[str]) -> list[Version]:
+def read_contents(connection: Connection, node_ids: Sequence[str]) -> list[Version]:
     """Return all versions of nodes, to release their blobs when the nodes are removed."""
     return [
         version
@@ -189,22 +189,22 @@ class VersionRepository:
         return _SET_SCAN.execute(connection, values) > 0
 
     def some_due(
-        self, connection: Connection, after: str, days_of: Callable[[str], int]
+        self, connection: Connection, after: str, get_days: Callable[[str], int]
     ) -> tuple[str, list[Version]]:
         """Return the due versions of the next files after an id, and the last id; empty: at the end.
 
         Args:
             connection: the caller's transaction.
-            days_of: returns the days after which the versions of a tenant are removed.
+            get_days: returns the days after which the versions of a tenant are removed.
         """
         parameters = {"after": after, "at_most": _BATCH}
         # All versions of a file are read together, because which one is kept for a day or week depends
         # on the others.
         node_ids = _NODES_AFTER.scalars(connection, parameters)
-        versions = contents_of(connection, node_ids)
+        versions = read_contents(connection, node_ids)
         versions.sort(key=lambda version: (version.node_id, -version.number))
         of_files = (list(group) for _, group in groupby(versions, lambda each: each.node_id))
-        due = (self._due(group, days_of(group[0].tenant_id) * DAY) for group in of_files)
+        due = (self._due(group, get_days(group[0].tenant_id) * DAY) for group in of_files)
         return (node_ids[-1] if node_ids else ""), [version for group in due for version in group]
 
     def _due(self, newest_first: Sequence[Version], kept_for: int) -> Iterator[Version]:

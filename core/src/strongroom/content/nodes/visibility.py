@@ -56,7 +56,7 @@ def _until_of_user() -> Select[Any]:
     return select(func.max(greatest(*ends))).select_from(path)
 
 
-def _untils_of(table: Table, holder: ColumnElement[str], is_group: int) -> Select[Any]:
+def _untils_query(table: Table, holder: ColumnElement[str], is_group: int) -> Select[Any]:
     path = folders_around()
     until = func.max(_end(table)).label("until")
     kind: ColumnElement[int] = literal_column(str(is_group))
@@ -66,7 +66,8 @@ def _untils_of(table: Table, holder: ColumnElement[str], is_group: int) -> Selec
 
 def _until_of_all() -> CompoundSelect[Any]:
     return union_all(
-        _untils_of(grants, grants.c.user_id, 0), _untils_of(group_grants, group_grants.c.group_id, 1)
+        _untils_query(grants, grants.c.user_id, 0),
+        _untils_query(group_grants, group_grants.c.group_id, 1),
     )
 
 

@@ -79,7 +79,7 @@ class ContentInspection:
         """Scan small content now, and the head of all other content; return the blob with the result.
 
         Must be called outside of transactions, because a scan may take seconds. Content that is never
-        passed to this method is held back by :meth:`state_of`.
+        passed to this method is held back by :meth:`get_state`.
 
         Raises:
             ContentInfected: the content is malicious.
@@ -118,7 +118,7 @@ class ContentInspection:
             self._refuse(caller, subject, result)
         return result
 
-    def state_of(self, received: ReceivedBlob) -> str | None:
+    def get_state(self, received: ReceivedBlob) -> str | None:
         """Return the scan state of content that is about to be committed.
 
         Content that was not inspected is pending, so that an upload that forgets the inspection is held
@@ -164,7 +164,7 @@ class ContentInspection:
             return PENDING
 
     def _refuse(self, caller: AnyCaller, subject: ScanSubject, result: ScanResult) -> None:
-        details = {"outcome": "refused", "name": subject.name, **details_of(result)}
+        details = {"outcome": "refused", "name": subject.name, **scan_details(result)}
         origin = Origin(address=caller.address, impersonator_id=caller.impersonator_id)
         event = AuditEvent(INFECTED, actor_id=caller.user_id, origin=origin, details=details)
         with self._database.write() as connection:
@@ -183,7 +183,7 @@ def inspected(received: ReceivedBlob, result: ScanResult | None) -> ReceivedBlob
     return InspectedBlob(**values, result=result)
 
 
-def details_of(result: ScanResult) -> Mapping[str, str]:
+def scan_details(result: ScanResult) -> Mapping[str, str]:
     """Return the details of a result for audit events."""
     version = f"{result.version.engine} {result.version.database}".strip()
     return {"state": result.state.value, "scanner": result.scanner, "reason": result.reason} | (

@@ -76,7 +76,7 @@ class ContentOwners:
     def __iter__(self) -> Iterator[ContentOwner]:
         return iter(self._owners.values())
 
-    def of(self, file: OwnedContent) -> ContentOwner:
+    def get(self, file: OwnedContent) -> ContentOwner:
         """Return the feature that a file belongs to."""
         return self._owners[file.kind]
 

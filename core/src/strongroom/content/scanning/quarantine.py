@@ -73,7 +73,7 @@ class QuarantineService:
         """
         with self._database.write() as connection:
             item = self._find(connection, scan_id)
-            owner = self._owners.of(item.file)
+            owner = self._owners.get(item.file)
             # The state of the file comes first: it locks the tenant, as all changes of files do.
             key = item.scan.blob_key
             is_there = owner.set_state(connection, item.file, key, ScanState.CLEAN)
@@ -91,7 +91,7 @@ class QuarantineService:
         """
         with self._database.read() as connection:
             item = self._find(connection, scan_id)
-        self._owners.of(item.file).delete(admin, item.file, item.scan.blob_key, origin)
+        self._owners.get(item.file).delete(admin, item.file, item.scan.blob_key, origin)
         with self._database.write() as connection:
             self._record(connection, "quarantine.delete", admin, item, origin)
 

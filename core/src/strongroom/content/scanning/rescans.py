@@ -27,7 +27,7 @@ class Rescans:
         The files can be read as before until a scan refuses them. ``progress`` is called with the size
         of each batch.
         """
-        return sum(self._plan_of(owner, progress) for owner in self._owners)
+        return sum(self._plan(owner, progress) for owner in self._owners)
 
     def plan_older(self, database_version: str) -> int:
         """Plan scans of the files whose last scan used an older database; return their number.
@@ -44,7 +44,7 @@ class Rescans:
         with self._database.read() as connection:
             return self._repository.due(connection)
 
-    def _plan_of(self, owner: ContentOwner, progress: Callable[[int], object]) -> int:
+    def _plan(self, owner: ContentOwner, progress: Callable[[int], object]) -> int:
         count, after = 0, ""
         while True:
             with self._database.write() as connection:

@@ -7,7 +7,7 @@ from strongroom.content.scanning.quarantine import QuarantinedFile, QuarantineSe
 from strongroom.content.scanning.schemas import QuarantinedFileSchema, ReleaseSchema
 from strongroom.foundation import errors
 from strongroom.identity.accounts.views import PROOF_ERRORS, require_fresh_proof
-from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
 from strongroom.plugin_api.web import PROOF_PARAMETERS
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.paging import envelope, paging
@@ -31,7 +31,7 @@ blueprint = Blueprint(
     access=Access.ADMIN,
     rule=operations.LIST_QUARANTINE,
     query=PagingQuery,
-    returns=collection_of(QuarantinedFileSchema),
+    returns=collection_schema(QuarantinedFileSchema),
     compress=True,
     errors=(errors.Forbidden,),
 )

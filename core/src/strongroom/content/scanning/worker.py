@@ -16,7 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock
-from strongroom.content.scanning.inspection import INFECTED, details_of
+from strongroom.content.scanning.inspection import INFECTED, scan_details
 from strongroom.content.scanning.models import Scan
 from strongroom.content.scanning.owners import ContentOwners, OwnedContent
 from strongroom.content.scanning.repository import LEASE, ScanRepository
@@ -199,7 +199,7 @@ class ScanWorker:
         with self._database.write() as connection:
             # Only content without any result: an earlier one remains valid. First, as in _finish().
             if was_unavailable and not self._withhold_unavailable and scan.scanned_at is None:
-                self._owners.of(file).set_state(connection, file, scan.blob_key, None)
+                self._owners.get(file).set_state(connection, file, scan.blob_key, None)
             if not self._repository.postpone(connection, scan, retry_after=retry_after):
                 # Another process may have found the content infected meanwhile.
                 raise ClaimLost
@@ -207,13 +207,13 @@ class ScanWorker:
     def _finish(self, scan: Scan, file: OwnedContent, result: ScanResult) -> None:
         with self._database.write() as connection:
             # The state of the file comes first: it locks the tenant, as all changes of files do.
-            has_changed = self._owners.of(file).set_state(connection, file, scan.blob_key, result.state)
+            has_changed = self._owners.get(file).set_state(connection, file, scan.blob_key, result.state)
             if not self._repository.finish(connection, scan, result):
                 raise ClaimLost
             if has_changed and result.state in QUARANTINED:
                 self._report(connection, file, result)
 
     def _report(self, connection: Connection, file: OwnedContent, result: ScanResult) -> None:
-        details = {"outcome": "quarantined", **file.details, **details_of(result)}
+        details = {"outcome": "quarantined", **file.details, **scan_details(result)}
         event = AuditEvent(INFECTED, target_type=file.kind, target_id=file.id, details=details)
         self._audit.record(connection, event)

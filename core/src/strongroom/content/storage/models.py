@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 
 from strongroom.foundation.database.metadata import Id, Timestamp, metadata
-from strongroom.foundation.database.rows import RowMapper, columns_of
+from strongroom.foundation.database.rows import RowMapper, get_columns
 from strongroom.foundation.database.statements import Statement, dynamic
 
 _KEY: Final = re.compile(r"([0-9a-f]{2})/\1[0-9a-f]{30}")
@@ -120,7 +120,7 @@ equals ``key`` until a migration moves the blob. A discarded object is not delet
 BLOB_ROW: Final = RowMapper(BlobRow, blobs)
 ADD_BLOB: Final = Statement(insert(blobs))
 
-LOCATION: Final = columns_of(BlobLocation, blobs)
+LOCATION: Final = get_columns(BlobLocation, blobs)
 RELEASED: Final = (blobs.c.key, *LOCATION)
 """The columns of :func:`released`."""
 

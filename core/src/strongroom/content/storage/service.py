@@ -32,7 +32,7 @@ from strongroom.content.storage.reserved_keys import ReservedKeys
 from strongroom.content.storage.stores import Backends, Stores
 from strongroom.content.storage.streams import Inspect, MeteredSource, ReadingFailed, StoredObjectSource
 from strongroom.foundation.database import Database
-from strongroom.foundation.database.rows import columns_of
+from strongroom.foundation.database.rows import get_columns
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import NotFound, StrongroomError
 from strongroom.plugin_api.storage import (
@@ -78,7 +78,7 @@ _DISCARD_PENDING: Final = Statement(
     .returning(*RELEASED, blobs.c.removable_at)
 )
 _STATE: Final = Statement(select(blobs.c.state).where(_OF_KEY))
-_BLOB: Final = Statement(select(*columns_of(Blob, blobs)).where(_OF_KEY), Blob)
+_BLOB: Final = Statement(select(*get_columns(Blob, blobs)).where(_OF_KEY), Blob)
 _LOCATION: Final = Statement(
     select(*LOCATION).where(_OF_KEY, blobs.c.state != BlobState.DISCARDED.value), BlobLocation
 )

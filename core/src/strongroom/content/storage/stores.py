@@ -60,7 +60,7 @@ _NEXT_NAME: Final = Statement(
 _FILE: Final = Statement(select(blobs.c.key).where(_OF_STORAGE, _IS_FILE).limit(1))
 
 
-def fault_of(storage: StorageBackend[Any]) -> str | None:
+def find_fault(storage: StorageBackend[Any]) -> str | None:
     """Return the fault of a storage as a phrase, or ``None``.
 
     Raises:

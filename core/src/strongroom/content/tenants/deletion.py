@@ -201,7 +201,7 @@ class TenantDeletion:
     def _require_administrator(self, connection: Connection, identity: Identity, tenant_id: str) -> None:
         if not identity.is_admin:
             # The tenant may demand a stronger login.
-            self._memberships.role_of(connection, tenant_id, identity)
+            self._memberships.caller_role(connection, tenant_id, identity)
         # Memberships.role() returns no role for a deleted tenant, which must give 404 here, not 403.
         role = _ROLE.scalar(connection, {"tenant_id": tenant_id, "user_id": identity.user_id})
         if role != Role.ADMIN and not identity.is_admin:

@@ -19,10 +19,10 @@ from sqlalchemy import (
 
 from strongroom.clock import Clock
 from strongroom.content.tenants.models import Member, Role, tenant_members, tenants
-from strongroom.foundation.assurance import Demand, demand_of
+from strongroom.foundation.assurance import Demand, make_demand
 from strongroom.foundation.caller import Identity
 from strongroom.foundation.database.paging import Page, Paging, select_page
-from strongroom.foundation.database.rows import RowMapper, columns_of
+from strongroom.foundation.database.rows import RowMapper, get_columns
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.foundation.errors import Forbidden, LastAdministrator
 from strongroom.identity.users.models import UserType
@@ -40,7 +40,7 @@ _OF_MEMBER: Final = (
 )
 
 _ROLE: Final = Statement(_OF_MEMBER, tuple)
-_MEMBER: Final = RowMapper(Member, columns_of(Member, tenant_members))
+_MEMBER: Final = RowMapper(Member, get_columns(Member, tenant_members))
 
 # FOR NO KEY UPDATE: other transactions can still insert rows with a foreign key to the tenant.
 _LOCK: Final = Statement(
@@ -147,7 +147,7 @@ class Memberships:
             Forbidden: the caller is not a member, whether or not the tenant exists.
             StepUpRequired, KeyNotAccepted: the tenant demands a stronger login.
         """
-        role = self.role_of(connection, tenant_id, identity)
+        role = self.caller_role(connection, tenant_id, identity)
         if role is None:
             raise Forbidden
         return role
@@ -159,7 +159,7 @@ class Memberships:
             Forbidden: the caller is not, whether or not the tenant exists.
             StepUpRequired, KeyNotAccepted: the tenant demands a stronger login.
         """
-        if self.role_of(connection, tenant_id, identity) is not Role.ADMIN:
+        if self.caller_role(connection, tenant_id, identity) is not Role.ADMIN:
             raise Forbidden
 
     def administers(self, connection: Connection, tenant_id: str | None, user_id: str) -> bool:
@@ -177,7 +177,7 @@ class Memberships:
         self.lock_tenant(connection, tenant_id)
         self.require_admin(connection, tenant_id, identity)
 
-    def role_of(self, connection: Connection, tenant_id: str, identity: Identity) -> Role | None:
+    def caller_role(self, connection: Connection, tenant_id: str, identity: Identity) -> Role | None:
         """Return the caller's role; ``None`` if the access key does not reach the tenant itself.
 
         Raises:
@@ -194,7 +194,7 @@ class Memberships:
         self, connection: Connection, tenant_id: str, user_id: str
     ) -> tuple[Role | None, Demand | None]:
         row = _ROLE.first(connection, {"tenant_id": tenant_id, "user_id": user_id})
-        return (Role(row[0]), demand_of(row[1], row[2])) if row else (None, None)
+        return (Role(row[0]), make_demand(row[1], row[2])) if row else (None, None)
 
     def page(self, connection: Connection, tenant_id: str, paging: Paging) -> Page[Member]:
         """Return a page of a tenant's members, oldest first."""

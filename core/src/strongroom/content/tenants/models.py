@@ -16,7 +16,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from strongroom.foundation.assurance import Demand, demand_of
+from strongroom.foundation.assurance import Demand, make_demand
 from strongroom.foundation.database.metadata import Id, Name, SortKeyText, Timestamp, metadata
 from strongroom.foundation.database.named_rows import NamedRowMapper
 from strongroom.foundation.database.rows import RowMapper
@@ -57,7 +57,7 @@ class Tenant:
     @property
     def demand(self) -> Demand | None:
         """What the tenant demands of the logins of its members."""
-        return demand_of(self.required_acr, self.max_proof_age)
+        return make_demand(self.required_acr, self.max_proof_age)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from strongroom.content.tenants.models import (
     tenants,
 )
 from strongroom.content.tenants.quota import Quota
-from strongroom.foundation.assurance import demand_of
+from strongroom.foundation.assurance import make_demand
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.installation import require_code
@@ -123,7 +123,7 @@ class TenantService:
         It is also ``None`` if the caller's access key does not reach the tenant itself.
         """
         with self._database.read() as connection:
-            return self._memberships.role_of(connection, tenant_id, identity)
+            return self._memberships.caller_role(connection, tenant_id, identity)
 
     def administers(self, user_id: str, tenant_id: str | None) -> bool:
         """Return whether a user is active, and administers the tenant or the server."""
@@ -262,7 +262,7 @@ class TenantService:
             # Removing oneself succeeds for any tenant, so that it does not reveal whether it exists.
             if user_id != identity.user_id:
                 self._memberships.require_admin(connection, tenant_id, identity)
-            elif self._memberships.role_of(connection, tenant_id, identity) is None:
+            elif self._memberships.caller_role(connection, tenant_id, identity) is None:
                 return
             if self._memberships.remove(connection, tenant_id, user_id):
                 cause = DeactivationCause.MEMBERSHIP_END
@@ -275,7 +275,7 @@ class TenantService:
 
         Server administrators need not, because they restore the access of others.
         """
-        demand = demand_of(changes.get("required_acr"), changes.get("max_proof_age"))
+        demand = make_demand(changes.get("required_acr"), changes.get("max_proof_age"))
         if demand and not identity.is_admin and not demand.is_met(identity, self._clock.now()):
             raise demand.refusal(identity)
 

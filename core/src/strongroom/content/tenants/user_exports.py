@@ -15,7 +15,7 @@ from strongroom.content.tenants.models import (
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.user_rows import UserRows
-from strongroom.identity.users.user_exports import credentials_of
+from strongroom.identity.users.user_exports import credentials_query
 from strongroom.plugin_api.exports import UserExport
 
 _OF_USER: Final[BindParameter[str]] = bindparam("of_user")
@@ -63,7 +63,7 @@ def _invitations() -> Select[tuple[object, ...]]:
 
 _RECEIVED: Final = UserRows(
     _invitations().where(
-        tuple_(invitations.c.kind, invitations.c.recipient).in_(credentials_of(_OF_USER))
+        tuple_(invitations.c.kind, invitations.c.recipient).in_(credentials_query(_OF_USER))
     )
 )
 _SENT: Final = UserRows(_invitations().where(invitations.c.invited_by == _OF_USER))
@@ -72,16 +72,16 @@ _SENT: Final = UserRows(_invitations().where(invitations.c.invited_by == _OF_USE
 def tenant_exports(database: Database) -> list[UserExport]:
     """Return the files of memberships, and of invitations that are open."""
     return [
-        UserExport("memberships", "The tenants that you are a member of", _MEMBERSHIPS.of(database)),
-        UserExport("groups", "The groups that you are in", _GROUPS.of(database)),
+        UserExport("memberships", "The tenants that you are a member of", _MEMBERSHIPS.bind(database)),
+        UserExport("groups", "The groups that you are in", _GROUPS.bind(database)),
         UserExport(
             "invitations",
             "Open invitations that you received",
-            _RECEIVED.of(database),
+            _RECEIVED.bind(database),
             # The invitation shows the same before it is accepted.
             members_only=False,
         ),
-        UserExport("sent-invitations", "Open invitations that you sent", _SENT.of(database)),
+        UserExport("sent-invitations", "Open invitations that you sent", _SENT.bind(database)),
     ]
 
 

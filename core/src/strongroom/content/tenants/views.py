@@ -29,7 +29,7 @@ from strongroom.foundation.errors import (
     RevisionConflict,
 )
 from strongroom.identity.accounts.views import PROOF_ERRORS, require_fresh_proof
-from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
 from strongroom.plugin_api.web import PROOF_PARAMETERS
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.locations import Location
@@ -93,7 +93,7 @@ def create_tenant(body: dict[str, Any]) -> Tenant:
     rule=operations.LIST,
     any_tenant=True,
     query=TenantsQuery,
-    returns=collection_of(TenantSchema),
+    returns=collection_schema(TenantSchema),
     compress=True,
     errors=(Forbidden,),
 )
@@ -191,7 +191,7 @@ def get_usage(tenant_id: str) -> Usage:
     access=Access.USER,
     rule=operations.LIST_MEMBERS,
     query=PagingQuery,
-    returns=collection_of(MemberSchema),
+    returns=collection_schema(MemberSchema),
     compress=True,
     errors=(Forbidden,),
 )

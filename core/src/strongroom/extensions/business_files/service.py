@@ -21,7 +21,7 @@ from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import NotFound, TokenRequired
-from strongroom.foundation.media_types import extension_of, sniff
+from strongroom.foundation.media_types import get_extension, sniff
 from strongroom.plugin_api.storage import ByteSource, ByteStream
 
 _NAMED: Final = business_files.c.name == bindparam("name")
@@ -189,7 +189,7 @@ class BusinessFileService:
             width=width,
             height=height,
             created_at=self._clock.now(),
-            scan=self._inspection.state_of(received),
+            scan=self._inspection.get_state(received),
         )
         with self._database.write() as connection:
             self._blobs.commit(connection, received.blob)
@@ -219,4 +219,4 @@ class BusinessFileService:
 
 def _name(media_type: str) -> str:
     """Return a new unguessable name, with the extension of the media type."""
-    return secrets.token_hex(20) + extension_of(media_type)
+    return secrets.token_hex(20) + get_extension(media_type)

@@ -10,7 +10,7 @@ from strongroom.extensions.business_files.pictures import PictureProcessor, Pict
 from strongroom.extensions.business_files.scan_states import BusinessFileContent
 from strongroom.extensions.business_files.service import BusinessFileService
 from strongroom.extensions.business_files.user_exports import business_file_exports
-from strongroom.extensions.business_files.variants import VariantService, profiles_of
+from strongroom.extensions.business_files.variants import VariantService, get_profiles
 from strongroom.plugin_api.exports import UserExport
 from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
@@ -43,7 +43,7 @@ class BusinessFileServices(ServiceGroup):
             VariantService(self._database, self._clock, self._storage.blobs, self.pictures),
             self._audit,
             self._scanning.inspection,
-            profiles_of(self._settings.business_files),
+            get_profiles(self._settings.business_files),
         )
 
     def connect(self) -> None:

@@ -24,4 +24,4 @@ _FILES: Final = UserRows(
 
 def business_file_exports(database: Database) -> list[UserExport]:
     """Return the file with the names of the user's business files."""
-    return [UserExport("business-files", "Pictures and files of products", _FILES.of(database))]
+    return [UserExport("business-files", "Pictures and files of products", _FILES.bind(database))]

@@ -71,7 +71,7 @@ class Profile:
             raise ValidationFailed.of_field("width", "not-allowed", message)
 
 
-def profiles_of(settings: BusinessFilesSettings) -> Mapping[str, Profile]:
+def get_profiles(settings: BusinessFilesSettings) -> Mapping[str, Profile]:
     """Return all profiles by name."""
     return {
         FILES: _profile(FILES, settings.files),

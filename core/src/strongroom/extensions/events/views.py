@@ -8,7 +8,7 @@ from strongroom.content.nodes import operations
 from strongroom.content.nodes.events import FileAction, FileEvent
 from strongroom.extensions.events.listing import FileEventFilter, FileEventListing
 from strongroom.foundation.errors import Forbidden
-from strongroom.plugin_api.schemas import PagingQuery, ReferenceSchema, Timestamp, collection_of
+from strongroom.plugin_api.schemas import PagingQuery, ReferenceSchema, Timestamp, collection_schema
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.paging import envelope, paging, reference
 from strongroom.web.http.parsing import identifier
@@ -92,7 +92,7 @@ blueprint = Blueprint(
     access=Access.USER,
     rule=operations.LIST_EVENTS,
     query=FileEventQuery,
-    returns=collection_of(FileEventSchema),
+    returns=collection_schema(FileEventSchema),
     compress=True,
     errors=(Forbidden,),
 )

@@ -100,7 +100,7 @@ class InvitationAcceptance:
         # The sender may have lost the role since the invitation was read.
         if not self._counts(connection, invitation):
             raise NotFound
-        group_ids = groups_of(connection, [invitation.id]).get(invitation.id, ())
+        group_ids = read_groups(connection, [invitation.id]).get(invitation.id, ())
         # The deletion decides between concurrent acceptances: only one of them finds the row.
         if not self.remove(connection, invitation):
             raise NotFound
@@ -163,7 +163,7 @@ def record(
     audit.record(connection, event)
 
 
-def groups_of(connection: Connection, ids: Sequence[str]) -> dict[str, list[str]]:
+def read_groups(connection: Connection, ids: Sequence[str]) -> dict[str, list[str]]:
     """Return the ids of the groups of invitations."""
     groups: dict[str, list[str]] = {}
     for invitation_id, group_id in _GROUPS.all(connection, {"ids": ids}):

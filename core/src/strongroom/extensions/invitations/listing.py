@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Select, bindparam, func, select
 from strongroom.clock import Clock
 from strongroom.content.tenants.memberships import Memberships
 from strongroom.content.tenants.models import INVITATION, Invitation, invitations, tenants
-from strongroom.extensions.invitations.acceptance import IS_ONE, IS_OPEN, groups_of
+from strongroom.extensions.invitations.acceptance import IS_ONE, IS_OPEN, read_groups
 from strongroom.foundation.caller import Identity
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging, select_page
@@ -42,7 +42,7 @@ def complete(connection: Connection, invitations: Sequence[Invitation]) -> list[
     """Return invitations with their groups and the names of their tenants."""
     if not invitations:
         return []
-    groups = groups_of(connection, [invitation.id for invitation in invitations])
+    groups = read_groups(connection, [invitation.id for invitation in invitations])
     ids = {invitation.tenant_id for invitation in invitations}
     names = {row[0]: row[1] for row in _NAMES.all(connection, {"ids": list(ids)})}
     return [
@@ -70,7 +70,7 @@ class InvitationListing:
         """
         with self._database.read() as connection:
             self._memberships.require_admin(connection, tenant_id, identity)
-            queries = _page_of(tenant_id, self._clock.now())
+            queries = _page_queries(tenant_id, self._clock.now())
             page = select_page(connection, *queries, paging, INVITATION)
             senders = self._users.summaries(connection, {item.invited_by for item in page.items})
             return page.with_items(complete(connection, page.items)), senders
@@ -99,7 +99,7 @@ class InvitationListing:
         return complete(connection, [invitation])[0]
 
 
-def _page_of(tenant_id: str, now: int) -> tuple[Select[Any], Select[Any]]:
+def _page_queries(tenant_id: str, now: int) -> tuple[Select[Any], Select[Any]]:
     """Return the queries for the open invitations of a tenant, newest first, and for their number."""
     ours = (invitations.c.tenant_id == tenant_id) & (invitations.c.expires_at > now)
     newest_first = (invitations.c.created_at.desc(), invitations.c.id)

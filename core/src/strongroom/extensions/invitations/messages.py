@@ -31,7 +31,7 @@ class InvitationLinks:
 
     _page: str | None
 
-    def of(self, secret: str) -> str | None:
+    def url(self, secret: str) -> str | None:
         """Return the URL of the link of an invitation; ``None`` without a page."""
         return None if self._page is None else f"{self._page}{secret}"
 
@@ -75,7 +75,7 @@ class InvitationMessages:
         with self._database.read() as connection:
             (inviter,) = self._users.find(connection, [inviter_id])
             holders = self._credentials.find_users(connection, [recipient])
-            chosen = self._users.locales_of(connection, holders.values())
+            chosen = self._users.get_locales(connection, holders.values())
         parameters = {
             "tenant": shown(tenant_name),
             "inviter": shown(inviter.name),
@@ -83,7 +83,7 @@ class InvitationMessages:
             "code": secret,
         }
         # Gateways for SMS have approved texts, which have no links.
-        url = links.of(secret) if recipient.kind == EMAIL else None
+        url = links.url(secret) if recipient.kind == EMAIL else None
         occasion = TEMPLATE
         if url is not None and self._messages.can_send(_WITH_LINK, recipient):
             occasion, parameters = _WITH_LINK, {**parameters, "link": url}

@@ -10,7 +10,7 @@ from strongroom.extensions.invitations.acceptance import InvitationAcceptance, r
 from strongroom.extensions.invitations.listing import SentInvitation, audit_details, complete
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
-from strongroom.foundation.database.paging import Page, Paging, page_of
+from strongroom.foundation.database.paging import Page, Paging, make_page
 from strongroom.foundation.errors import NotFound
 from strongroom.foundation.plugins.selection import CHANNELS
 from strongroom.identity.users.credentials import CredentialService
@@ -39,7 +39,7 @@ class ReceivedInvitations:
         identity.require_self(user_id)
         with self._database.read() as connection:
             received = self._received(connection, user_id)
-            page = page_of(received, paging, lambda item: (item.created_at, item.id))
+            page = make_page(received, paging, lambda item: (item.created_at, item.id))
             senders = self._users.summaries(connection, {item.invited_by for item in page.items})
             return page.with_items(complete(connection, page.items)), senders
 

@@ -18,7 +18,7 @@ from strongroom.extensions.invitations.previews import InvitationPreviews
 from strongroom.extensions.invitations.received import ReceivedInvitations
 from strongroom.extensions.invitations.service import InvitationRequest, InvitationService
 from strongroom.foundation import errors
-from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
 from strongroom.web.http.access import Access, current_identity, own_id
 from strongroom.web.http.locations import Location
 from strongroom.web.http.paging import envelope, paging, reference
@@ -76,7 +76,7 @@ def create_invitation(tenant_id: str, body: Json) -> Json:
     access=Access.USER,
     rule=operations.LIST_INVITATIONS,
     query=PagingQuery,
-    returns=collection_of(InvitationSchema),
+    returns=collection_schema(InvitationSchema),
     errors=(errors.Forbidden,),
 )
 def list_invitations(tenant_id: str, query: dict[str, int]) -> Json:
@@ -195,7 +195,7 @@ def accept_invitation_secret(body: Json) -> Json:
     access=Access.USER,
     rule=operations.ANSWER_INVITATION,
     query=PagingQuery,
-    returns=collection_of(ReceivedInvitationSchema),
+    returns=collection_schema(ReceivedInvitationSchema),
     errors=(errors.Forbidden,),
 )
 def list_received_invitations(user_id: str, query: dict[str, int]) -> Json:

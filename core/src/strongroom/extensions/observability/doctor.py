@@ -15,7 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from strongroom.activity.notifications.composition import Composer
 from strongroom.clock import Clock
 from strongroom.content.storage.ownership import StorageOwnership
-from strongroom.content.storage.stores import fault_of
+from strongroom.content.storage.stores import find_fault
 from strongroom.extensions.observability.clock_skew import DATABASE, NEWEST_RECORD, ClockSkew
 from strongroom.extensions.observability.readiness import AWAY, DISK_FULL, IN_RECOVERY, database_fault
 from strongroom.foundation.addresses import parse_network
@@ -327,7 +327,7 @@ class Doctor:
         if fault := self._ownership_fault(name, storage):
             return failed(part, fault, "follow the message; see: strongroom rescue claim-storage --help")
         try:
-            fault = fault_of(storage)
+            fault = find_fault(storage)
         except StorageFull as error:
             return failed(part, f"is full: {error}", "free space; until then, uploads are refused")
         except StorageUnavailable as error:

@@ -74,7 +74,7 @@ class BoundedDoctor:
 
     def _results(self) -> list[CheckResult]:
         calls = self._calls.results()
-        results = {name: _results_of(name, call) for name, call in calls.items()}
+        results = {name: _get_results(name, call) for name, call in calls.items()}
         if has_base_fault(results[DATABASE_PART]):
             results = {name: each for name, each in results.items() if name not in self._dependent}
         every = [result for each in results.values() for result in each]
@@ -85,7 +85,7 @@ def _whole(check: Check) -> Callable[[], list[CheckResult]]:
     return lambda: list(check())
 
 
-def _results_of(part: str, call: "Future[list[CheckResult]] | None") -> list[CheckResult]:
+def _get_results(part: str, call: "Future[list[CheckResult]] | None") -> list[CheckResult]:
     if call is None:
         return [failed(part, "does not respond", "see the log of the server, and of the service")]
     error = call.exception()

@@ -64,13 +64,13 @@ def _attach(metric: "api.Counter | api.Histogram", series: Any, method: str) -> 
     """Make a metric call a method of its time series."""
 
     @cache
-    def record_of(labels: api.Labels) -> Any:
+    def find_record(labels: api.Labels) -> Any:
         return getattr(series.labels(*labels) if labels else series, method)
 
     # Each declared series begins with 0, so that the first increase is visible to rate().
     for labels in metric.series:
-        record_of(labels)
-    metric.attach(lambda labels, amount: record_of(labels)(amount))
+        find_record(labels)
+    metric.attach(lambda labels, amount: find_record(labels)(amount))
 
 
 class PluginGauges:

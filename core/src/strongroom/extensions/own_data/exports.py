@@ -121,7 +121,7 @@ class OwnExports:
                 origin=origin,
             )
             self._audit.record(connection, event)
-        return self._write(user_id, self._notices.locale_of(contacts, origin.languages))
+        return self._write(user_id, self._notices.get_locale(contacts, origin.languages))
 
     def _write(self, user_id: str, locale: str) -> ExportArchive:
         file = TemporaryFile()  # noqa: SIM115  closed by the archive

@@ -24,7 +24,7 @@ from strongroom.content.tenants.memberships import Memberships
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
-from strongroom.foundation.database.paging import Page, Paging, page_of, select_page
+from strongroom.foundation.database.paging import Page, Paging, make_page, select_page
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.foundation.errors import Forbidden, NotFound, RetentionLocked, ValidationFailed
 from strongroom.identity.users.service import UserService
@@ -169,13 +169,13 @@ class HoldService:
             Forbidden: the caller neither has the role nor administers the tenant.
         """
         with self._database.read() as connection:
-            role = self._memberships.role_of(connection, tenant_id, identity)
+            role = self._memberships.caller_role(connection, tenant_id, identity)
             if role not in (Role.RECORDS, Role.ADMIN):
                 raise Forbidden
             if node_id is None:
                 page = self._all(connection, tenant_id, paging)
             else:
-                page = page_of(
+                page = make_page(
                     self._guard.holds_over(connection, tenant_id, node_id),
                     paging,
                     _duration,
@@ -194,7 +194,7 @@ class HoldService:
         return _FIND.first(connection, {"of_node": node_id})
 
     def _require_records(self, connection: Connection, identity: Identity, tenant_id: str) -> None:
-        if self._memberships.role_of(connection, tenant_id, identity) is not Role.RECORDS:
+        if self._memberships.caller_role(connection, tenant_id, identity) is not Role.RECORDS:
             raise Forbidden
 
     def _require_node(self, connection: Connection, tenant_id: str, node_id: str) -> Node:
@@ -214,7 +214,7 @@ class HoldService:
         rules: RetentionRules,
         override_reason: str | None,
     ) -> None:
-        role = self._memberships.role_of(connection, tenant_id, identity)
+        role = self._memberships.caller_role(connection, tenant_id, identity)
         may_override = override_reason is not None and not rules.is_compliance
         if role is not Role.RECORDS and not (role is Role.ADMIN and may_override):
             raise Forbidden

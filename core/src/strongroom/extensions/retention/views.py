@@ -15,7 +15,7 @@ from strongroom.extensions.retention.schemas import (
 from strongroom.extensions.retention.service import HoldService, RetentionService, WantedRetention
 from strongroom.foundation import errors
 from strongroom.identity.accounts.views import PROOF_ERRORS, require_fresh_proof
-from strongroom.plugin_api.schemas import DoneSchema, collection_of
+from strongroom.plugin_api.schemas import DoneSchema, collection_schema
 from strongroom.plugin_api.web import PROOF_PARAMETERS
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.paging import envelope, paging, reference
@@ -80,7 +80,7 @@ def delete_hold(tenant_id: str, file_id: str, query: Json) -> dict[str, bool]:
     access=Access.USER,
     rule=operations.LIST_HOLDS,
     query=HoldQuery,
-    returns=collection_of(HoldSchema),
+    returns=collection_schema(HoldSchema),
     compress=True,
     errors=(errors.Forbidden,),
 )

@@ -14,7 +14,7 @@ from strongroom.extensions.trash.schemas import RestorationSchema, TrashedFileSc
 from strongroom.extensions.trash.service import RestoreRequest, TrashService
 from strongroom.foundation import errors
 from strongroom.identity.accounts.views import PROOF_ERRORS, require_fresh_proof
-from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
 from strongroom.plugin_api.web import PROOF_PARAMETERS
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.paging import envelope, paging, reference
@@ -35,7 +35,7 @@ blueprint = Blueprint(
     access=Access.USER,
     rule=operations.LIST_TRASH,
     query=PagingQuery,
-    returns=collection_of(TrashedFileSchema),
+    returns=collection_schema(TrashedFileSchema),
     compress=True,
     errors=(errors.Forbidden,),
 )

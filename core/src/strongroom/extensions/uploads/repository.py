@@ -30,7 +30,7 @@ from strongroom.clock import Clock
 from strongroom.content.storage.models import Blob
 from strongroom.foundation.database.leases import RowLease
 from strongroom.foundation.database.metadata import Id, Name, Timestamp, metadata
-from strongroom.foundation.database.rows import RowMapper, columns_of
+from strongroom.foundation.database.rows import RowMapper, get_columns
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import NotFound, UploadLocked
 from strongroom.foundation.ids import new_id
@@ -184,7 +184,7 @@ _NEXT_OF_TENANT: Final = Statement(select(uploads).where(_OF_TENANT).limit(1).wi
 _OF_UPLOAD: Final = upload_parts.c.upload_id == bindparam("of_id")
 _ADD_PART: Final = Statement(insert(upload_parts))
 _PARTS: Final = Statement(
-    select(*columns_of(UploadPart, upload_parts)).where(_OF_UPLOAD).order_by(upload_parts.c.start),
+    select(*get_columns(UploadPart, upload_parts)).where(_OF_UPLOAD).order_by(upload_parts.c.start),
     UploadPart,
 )
 _FORGET_PARTS: Final = Statement(delete(upload_parts).where(_OF_UPLOAD))

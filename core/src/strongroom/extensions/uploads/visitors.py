@@ -13,7 +13,7 @@ from strongroom.clock import Clock
 from strongroom.content.tenants.memberships import Memberships
 from strongroom.content.tenants.quota import Quota
 from strongroom.extensions.uploads.repository import Upload, uploads
-from strongroom.foundation.addresses import network_of
+from strongroom.foundation.addresses import get_network
 from strongroom.foundation.caller import AnyCaller, DelegatedLimits
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import TooManyOpenUploads
@@ -70,7 +70,7 @@ class VisitorUploads:
         limits = caller.key
         if not isinstance(limits, DelegatedLimits):
             return upload
-        announcer = self._keys.hash("visitor uploads", network_of(caller.address or ""))
+        announcer = self._keys.hash("visitor uploads", get_network(caller.address or ""))
         visitors = replace(
             upload, reserved_bytes=0, shared_id=limits.folder_id or "", announcer=announcer
         )

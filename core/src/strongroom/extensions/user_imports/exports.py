@@ -97,8 +97,8 @@ class UserExports:
 
     def _lines(self, connection: Connection, users: Sequence[User], *, with_secrets: bool) -> list[Line]:
         user_ids = [user.id for user in users]
-        bound = self._bulk.credentials_of(connection, user_ids)
-        metadata = self._bulk.metadata_of(connection, user_ids)
+        bound = self._bulk.find_credentials(connection, user_ids)
+        metadata = self._bulk.find_metadata(connection, user_ids)
         secrets = self._secrets(connection, user_ids) if with_secrets else {}
         return [
             {
@@ -119,7 +119,7 @@ class UserExports:
 
     def _secrets(self, connection: Connection, user_ids: Sequence[str]) -> dict[str, Line]:
         secrets: dict[str, Line] = {}
-        for user_id, password in self._bulk.passwords_of(connection, user_ids).items():
+        for user_id, password in self._bulk.find_passwords(connection, user_ids).items():
             secrets[user_id] = {"password": self._hasher.exported(password)}
         for user_id, secret in self._factors.of_users(connection, user_ids).items():
             secrets.setdefault(user_id, {})[FACTOR] = secret

@@ -68,7 +68,7 @@ class Planner:
     ) -> list[UserLine]:
         """Return the lines whose ids and credentials no earlier line of the import has."""
         hashes = {line.number: self._hashes(job, line) for line in lines}
-        known = self._store.lines_of(
+        known = self._store.find_lines(
             connection, job.id, [hashed for fields in hashes.values() for hashed in fields]
         )
         unique = []
@@ -88,7 +88,7 @@ class Planner:
 
     def _hashes(self, job: UserImport, line: UserLine) -> dict[str, str]:
         """Return the names of the fields of a line by the hashes of their keys."""
-        keys = {f"{c.kind}:{c.value}": _field_of(c) for c in _credentials_of(line)}
+        keys = {f"{c.kind}:{c.value}": _field_name(c) for c in _to_credentials(line)}
         if line.external_id is not None:
             keys[f"{_EXTERNAL_ID}:{line.external_id}"] = _EXTERNAL_ID
         return {self._store.hash(job.id, key): name for key, name in keys.items()}
@@ -98,7 +98,7 @@ class Planner:
         by_external_id = {
             user.external_id: user for user in self._bulk.with_external_ids(connection, named)
         }
-        credentials = [credential for line in lines for credential in _credentials_of(line)]
+        credentials = [credential for line in lines for credential in _to_credentials(line)]
         holders = self._credentials.find_users(connection, credentials) if credentials else {}
         holding = self._users.find(connection, holders.values()) if holders else []
         by_id = {user.id: user for user in (*holding, *by_external_id.values())}
@@ -142,7 +142,7 @@ class Planner:
         hashes = {
             line.number: self._store.hash(job.id, f"user:{user.id}") for user, line in plan.updated
         }
-        known = self._store.lines_of(connection, job.id, list(hashes.values()))
+        known = self._store.find_lines(connection, job.id, list(hashes.values()))
         for user, line in list(plan.updated):
             hashed = hashes[line.number]
             earlier = known.get(hashed) or plan.keys.get(hashed)
@@ -159,7 +159,7 @@ class Planner:
         if job.on_conflict != OnTakenUser.UPDATE:
             return []
         existing = self._existing(connection, lines)
-        bound = self._bulk.credentials_of(connection, [*existing.by_id])
+        bound = self._bulk.find_credentials(connection, [*existing.by_id])
         return [line.number for line in lines if _is_changed_login(line, existing, bound)]
 
 
@@ -175,10 +175,10 @@ def _is_changed_login(
 
 def _changes_login(line: UserLine, held: Collection[Credential]) -> bool:
     has_secret = line.password is not None or line.factor is not None
-    return has_secret or any(credential not in held for credential in _credentials_of(line))
+    return has_secret or any(credential not in held for credential in _to_credentials(line))
 
 
-def _credentials_of(line: UserLine) -> Iterator[Credential]:
+def _to_credentials(line: UserLine) -> Iterator[Credential]:
     return (item.credential for item in line.credentials)
 
 
@@ -186,12 +186,12 @@ def _holders(line: UserLine, existing: _Existing) -> Iterator[tuple[str, str]]:
     """Yield the users who have the id or a credential of a line, by the name of the field."""
     if line.external_id in existing.by_external_id:
         yield _EXTERNAL_ID, existing.by_external_id[line.external_id].id
-    for credential in _credentials_of(line):
+    for credential in _to_credentials(line):
         if credential in existing.by_credential:
-            yield _field_of(credential), existing.by_credential[credential]
+            yield _field_name(credential), existing.by_credential[credential]
 
 
-def _field_of(credential: Credential) -> str:
+def _field_name(credential: Credential) -> str:
     return credential.kind if credential.kind in SINGLE_KINDS else f"identities.{credential.kind}"
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.extensions.user_imports.lines import split_lines
 from strongroom.extensions.user_imports.models import LineError, UserImport
-from strongroom.extensions.user_imports.store import Chunk, ImportOptions, ImportStore, chunks_of
+from strongroom.extensions.user_imports.store import Chunk, ImportOptions, ImportStore, split_chunks
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging
@@ -47,7 +47,7 @@ class UserImports:
         with self._database.write() as connection:
             job = self._store.add(connection, options, actor_id, key_id)
         try:
-            count = self._receive(job, chunks_of(split_lines(source)))
+            count = self._receive(job, split_chunks(split_lines(source)))
         except BaseException:
             with self._database.write() as connection:
                 self._store.remove(connection, job.id)

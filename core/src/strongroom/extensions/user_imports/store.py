@@ -165,7 +165,7 @@ class Chunk:
     lines: Sequence[Line] = field(repr=False)
 
 
-def chunks_of(lines: Iterable[Line]) -> Iterator[Chunk]:
+def split_chunks(lines: Iterable[Line]) -> Iterator[Chunk]:
     """Yield all lines in chunks."""
     collected: list[Line] = []
     size = 0
@@ -314,10 +314,12 @@ class ImportStore:
         _REMOVE_CHUNK.execute(connection, {"import_id": import_id, "first_line": chunk.first_line})
 
     def hash(self, import_id: str, key: str) -> str:
-        """Return the hash of a key of a user, for :meth:`lines_of`."""
+        """Return the hash of a key of a user, for :meth:`find_lines`."""
         return self._keys.hash(_SEAL, f"{import_id}:{key}")[:32]
 
-    def lines_of(self, connection: Connection, import_id: str, hashes: Sequence[str]) -> dict[str, int]:
+    def find_lines(
+        self, connection: Connection, import_id: str, hashes: Sequence[str]
+    ) -> dict[str, int]:
         """Return the lines that have had keys with these hashes."""
         rows = _KEYS.all(connection, {"import_id": import_id, "hashes": hashes}) if hashes else []
         return dict(rows)
@@ -333,7 +335,7 @@ class ImportStore:
     ) -> None:
         """Store why lines were refused."""
         rows = [
-            {"import_id": import_id, **asdict(_error_of(line, position, fault))}
+            {"import_id": import_id, **asdict(_to_line_error(line, position, fault))}
             for line, faults in errors.items()
             for position, fault in enumerate(faults)
         ]
@@ -354,6 +356,6 @@ class ImportStore:
 _LONGEST: Final = 255
 
 
-def _error_of(line: int, position: int, fault: Detail) -> LineError:
+def _to_line_error(line: int, position: int, fault: Detail) -> LineError:
     # Names of unknown members are input.
     return LineError(line, position, fault.code[:64], fault.field[:_LONGEST], fault.message[:_LONGEST])

@@ -12,7 +12,7 @@ from strongroom.extensions.user_imports.store import ImportOptions
 from strongroom.foundation import errors
 from strongroom.foundation.json_text import encode_json
 from strongroom.identity import operations
-from strongroom.plugin_api.schemas import PagingQuery, collection_of
+from strongroom.plugin_api.schemas import PagingQuery, collection_schema
 from strongroom.plugin_api.storage import ByteSource
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.binary_content import NDJSON, binary_content, json_lines_content
@@ -65,7 +65,7 @@ def create_user_import(query: Json) -> tuple[UserImport, int, dict[str, str]]:
     access=Access.ADMIN,
     rule=operations.READ_IMPORTS,
     query=PagingQuery,
-    returns=collection_of(UserImportSchema),
+    returns=collection_schema(UserImportSchema),
     compress=True,
 )
 def list_user_imports(query: dict[str, int]) -> Json:

@@ -86,7 +86,7 @@ class ImportWriter:
         if changes:
             self._users.change(connection, user.id, **changes)
         if {"metadata", "server_metadata"} & line.values.keys():
-            former = self._bulk.metadata_of(connection, [user.id]).get(user.id, StoredMetadata())
+            former = self._bulk.find_metadata(connection, [user.id]).get(user.id, StoredMetadata())
             self._metadata.set(connection, user.id, _metadata(line, former))
 
     def _change_credentials(self, connection: Connection, user: User, line: UserLine) -> None:

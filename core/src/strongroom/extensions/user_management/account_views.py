@@ -140,7 +140,7 @@ def create_password_link(user_id: str, body: Json) -> dict[str, Any]:
     links, urls, kind = get_service(PasswordLinks), get_service(LinkUrls), LinkKind(body["kind"])
     urls.require()
     create = links.send if body["send"] else links.issue
-    return _link_json(create(current_identity(), user_id, kind, urls.of, origin()))
+    return _link_json(create(current_identity(), user_id, kind, urls.url, origin()))
 
 
 @blueprint.operation(

@@ -84,18 +84,18 @@ class UserCreation:
         if new.invite is not None:
             # Checked before there is a user.
             contacts = [item for item in names if item.kind in CHANNELS]
-            self._links.recipient_of(contacts, LinkKind.INVITE)
+            self._links.choose_recipient(contacts, LinkKind.INVITE)
         return Prepared(
             new.name,
             UserType.USER,
             names,
-            self._password_of(new),
+            self._hash_password(new),
             unverified=frozenset(new.names) - new.verified,
             change_required=new.change_required,
             external_id=new.external_id,
         )
 
-    def _password_of(self, new: ManagedUser) -> StoredPassword | None:
+    def _hash_password(self, new: ManagedUser) -> StoredPassword | None:
         if new.password is not None:
             return self._credentials.hash_password(new.password)
         if new.described_hash is None:

@@ -27,7 +27,7 @@ class LinkUrls:
         if not self._configured and self._page_path is None:
             raise NotImplementedHere("No page for links: set [users] link_url, or enable login pages.")
 
-    def of(self, token: str) -> str:
+    def url(self, token: str) -> str:
         """Return the URL of the page that redeems a token.
 
         Raises:

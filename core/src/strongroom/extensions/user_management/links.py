@@ -101,7 +101,7 @@ class PasswordLinks:
             user = self._users.get(connection, user_id)
             _require_other_person(identity, user)
             contacts = self._notices.contacts(connection, user_id)
-            contact = self.recipient_of(contacts, kind)
+            contact = self.choose_recipient(contacts, kind)
             token, link = self._add(connection, identity, user_id, kind, contact, origin)
         days = LIFETIMES[kind] // DAY
         parameters = {"link": url_of(token), "hours": str(24 * days), "days": str(days)}
@@ -109,7 +109,7 @@ class PasswordLinks:
         self._messages.send(contact, _template(kind), parameters, contacts.languages())
         return IssuedLink(link.expires_at)
 
-    def recipient_of(self, contacts: list[Credential], kind: LinkKind) -> Credential:
+    def choose_recipient(self, contacts: list[Credential], kind: LinkKind) -> Credential:
         """Return the contact that a link is sent to.
 
         Raises:

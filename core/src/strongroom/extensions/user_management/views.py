@@ -116,7 +116,7 @@ def _invitation_url() -> UrlOf:
     urls = get_service(LinkUrls)
     # Before there is a user.
     urls.require()
-    return urls.of
+    return urls.url
 
 
 def managed_user(body: Json) -> ManagedUser:

@@ -168,10 +168,10 @@ class VersionService:
 
     def _days(self, connection: Connection) -> Callable[[str], int]:
         @cache
-        def days_of(tenant_id: str) -> int:
+        def get_days(tenant_id: str) -> int:
             return self._guard.rules(connection, tenant_id).settings.version_days
 
-        return days_of
+        return get_days
 
     def _remove(self, due: Sequence[Version]) -> int:
         with self._database.write() as connection:

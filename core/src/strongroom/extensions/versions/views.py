@@ -15,7 +15,7 @@ from strongroom.extensions.versions.schemas import VersionChangesSchema, Version
 from strongroom.extensions.versions.service import VersionService
 from strongroom.foundation import errors
 from strongroom.identity.accounts.views import PROOF_ERRORS, require_fresh_proof
-from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
 from strongroom.plugin_api.web import PROOF_PARAMETERS
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE
@@ -46,7 +46,7 @@ _ERRORS = (errors.Forbidden, errors.NotFound, errors.NotAFile)
     access=Access.USER,
     rule=operations.LIST_VERSIONS,
     query=PagingQuery,
-    returns=collection_of(VersionSchema),
+    returns=collection_schema(VersionSchema),
     compress=True,
     errors=_ERRORS,
 )

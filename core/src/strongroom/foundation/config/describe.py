@@ -134,10 +134,10 @@ def secret_texts(sections: Sequence[Section]) -> Iterator[str]:
     for section in sections:
         for item in _plain_fields(section.options_type):
             value = getattr(section.options, item.name)
-            yield from _secrets_of(value, is_secret=item.metadata["secret"])
+            yield from _find_secrets(value, is_secret=item.metadata["secret"])
 
 
-def _secrets_of(value: Any, *, is_secret: bool) -> Iterator[str]:
+def _find_secrets(value: Any, *, is_secret: bool) -> Iterator[str]:
     if isinstance(value, str) and is_secret:
         password = urlsplit(value).password if "://" in value else None
         yield from filter(None, (value, password))
@@ -148,12 +148,12 @@ def _secrets_of(value: Any, *, is_secret: bool) -> Iterator[str]:
     elif is_dataclass(value):
         for item in fields(value):
             is_hidden = is_secret or item.metadata.get("secret", False)
-            yield from _secrets_of(getattr(value, item.name), is_secret=is_hidden)
+            yield from _find_secrets(getattr(value, item.name), is_secret=is_hidden)
 
 
 def _secrets_within(parts: Iterable[Any], *, is_secret: bool) -> Iterator[str]:
     for part in parts:
-        yield from _secrets_of(part, is_secret=is_secret)
+        yield from _find_secrets(part, is_secret=is_secret)
 
 
 def _spellings(secret: str) -> Iterator[str]:

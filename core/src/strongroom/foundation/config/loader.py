@@ -92,11 +92,11 @@ def fill(settings: Settings, extension_values: ExtensionValues, raw: RawConfigur
     console.setdefault("outbox", str(data_dir / "outbox.jsonl"))
     if raw.states(("plugins", "enabled")):
         return settings
-    enabled = installed_of(settings.plugins.enabled)
+    enabled = find_installed(settings.plugins.enabled)
     return replace(settings, plugins=replace(settings.plugins, enabled=enabled))
 
 
-def installed_of(plugins: Sequence[str]) -> tuple[str, ...]:
+def find_installed(plugins: Sequence[str]) -> tuple[str, ...]:
     """Return the plugins that are installed, in the same order."""
     installed = installed_plugins()
     return tuple(name for name in plugins if name in installed)
@@ -237,4 +237,4 @@ def plugins_settings(path: Path | None, environment: Mapping[str, str]) -> Plugi
         raw, plugins = RawConfiguration(), PluginsSettings()
     if raw.states(("plugins", "enabled")):
         return plugins
-    return replace(plugins, enabled=installed_of(plugins.enabled))
+    return replace(plugins, enabled=find_installed(plugins.enabled))

@@ -58,7 +58,7 @@ class Compiled:
         self._name = name
         # For SQLite, SQLAlchemy defaults to positional parameters, but callers pass mappings.
         named: Any = sqlite.dialect(paramstyle="named") if dialect.name == "sqlite" else dialect
-        self._compiled = _compiler_of(named.statement_compiler)(named, statement)
+        self._compiled = _make_compiler(named.statement_compiler)(named, statement)
         self._text = str(self._compiled)
         binds = {name: self._compiled.binds[name] for name in self._compiled.params}
         # Parameters of IN lists: their number of values, and so the text, is known only at execution.
@@ -219,7 +219,7 @@ def note_observed(connection: Connection) -> None:
 
 
 @cache
-def _compiler_of(base: Any) -> Any:
+def _make_compiler(base: Any) -> Any:
     """Return a compiler that writes constant numbers and strings into the text.
 
     As parameters, they would be converted and sent at each execution.

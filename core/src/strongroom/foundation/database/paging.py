@@ -57,7 +57,7 @@ class Page(Generic[T]):
         return result
 
 
-def page_of(
+def make_page(
     records: Sequence[T],
     paging: Paging,
     key: Callable[[T], tuple[Any, ...]],

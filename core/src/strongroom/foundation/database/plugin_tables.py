@@ -102,12 +102,12 @@ def plugin_schemas(engine: Engine, tables: AllTables) -> list[PluginSchema]:
         }
         has_ranges = installation.name in existing
         return [
-            _schema_of(connection, plugin, declared, revisions.get(plugin), has_ranges=has_ranges)
+            _find_schema(connection, plugin, declared, revisions.get(plugin), has_ranges=has_ranges)
             for plugin, declared in tables.items()
         ]
 
 
-def _schema_of(
+def _find_schema(
     connection: Connection,
     plugin: str,
     declared: PluginTables,

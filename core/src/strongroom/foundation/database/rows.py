@@ -13,7 +13,7 @@ T = TypeVar("T")
 Row = Sequence[Any]
 
 
-def columns_of(record: type[Any], table: Table) -> list[ColumnElement[Any]]:
+def get_columns(record: type[Any], table: Table) -> list[ColumnElement[Any]]:
     """Return the columns of a table that a record has fields for, in the order of its fields."""
     return [table.c[name] for name in _fields(record)]
 

@@ -48,7 +48,7 @@ def sqlite_writing_engine(url: str) -> Engine:
 
 
 def _engine(url: str, **options: Any) -> Engine:
-    path = _path_of(url)
+    path = _get_path(url)
     engine = create_engine(url, hide_parameters=True, connect_args=_ARGUMENTS, **options)
     event.listen(engine, "do_connect", lambda *_: _make_private(path))
     event.listen(engine, "connect", lambda connection, _: _prepare(connection))
@@ -79,7 +79,7 @@ def read_only_sqlite_engine(url: str) -> Engine:
 
 def read_only_sqlite_writing_engine(url: str) -> Engine:
     """Return an engine as :func:`sqlite_writing_engine` whose connections refuse to write."""
-    path = _path_of(url)
+    path = _get_path(url)
     return create_engine(
         url, creator=lambda: _open_read_only(path), poolclass=NullPool, hide_parameters=True
     )
@@ -87,7 +87,7 @@ def read_only_sqlite_writing_engine(url: str) -> Engine:
 
 def read_only_sqlite_reading_engine(url: str) -> Engine:
     """Return an engine as :func:`sqlite_reading_engine` that creates and changes no file."""
-    path = _path_of(url)
+    path = _get_path(url)
     return create_engine(
         url,
         creator=lambda: _open_read_only(path),
@@ -103,7 +103,7 @@ def _prepare_reader(connection: Any) -> None:
     connection.execute("PRAGMA query_only = ON")
 
 
-def _path_of(url: str) -> Path:
+def _get_path(url: str) -> Path:
     path = make_url(url).database
     if not path or path == ":memory:":
         raise ValueError("an SQLite database must be a file; connections do not share one in memory")

@@ -208,10 +208,10 @@ def for_each_dialect(table: Table, finish: Callable[[Any], Executable]) -> Calla
 
     ``finish`` receives the dialect's INSERT and adds its values and its ON CONFLICT clause.
     """
-    return lambda dialect: finish(_insert_of(dialect, table))
+    return lambda dialect: finish(_make_insert(dialect, table))
 
 
-def _insert_of(dialect: str, table: Table) -> Any:
+def _make_insert(dialect: str, table: Table) -> Any:
     if dialect != "postgresql":
         return sqlite.insert(table)
     # Imported here, because importing the dialects of a database that is not used takes time.

@@ -129,7 +129,7 @@ class TextIndex:
         if keys:
             self._remove.execute(connection, {"keys": keys})
 
-    def grams_of(self, row: Row) -> set[int]:
+    def get_grams(self, row: Row) -> set[int]:
         """Return the grams of a row."""
         scope = "" if self._scope is None else str(row[self._scope.name])
         return self.grams.of_row(scope, str(row["folded"]))
@@ -209,7 +209,7 @@ class TextIndex:
         return condition
 
     def _with_grams(self, row: Row) -> Row:
-        return {**row, "grams": as_array(self.grams_of(row))}
+        return {**row, "grams": as_array(self.get_grams(row))}
 
     def _upsert(self, dialect: str) -> Any:
         """Return the statement that stores a text; one that is replaced gets a new number, too."""

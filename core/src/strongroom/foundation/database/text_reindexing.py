@@ -82,7 +82,7 @@ class TextReindexing:
     def _is_right(self, row: Row, indexed: Sequence[Any] | None) -> bool:
         if indexed is None or indexed[1:-1] != tuple(row[name] for name in self._index.columns):
             return False
-        return indexed[-1] is None or indexed[-1] == as_array(self._index.grams_of(row))
+        return indexed[-1] is None or indexed[-1] == as_array(self._index.get_grams(row))
 
     def _key(self, row: Row) -> str:
         return str(row[self._index.key.name])

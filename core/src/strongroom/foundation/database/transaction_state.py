@@ -40,7 +40,7 @@ def begin_state(connection: Connection) -> TransactionState:
     return state
 
 
-def state_of(connection: Connection) -> TransactionState:
+def get_transaction_state(connection: Connection) -> TransactionState:
     """Return the state of the caller's transaction."""
     state: TransactionState | None = connection.info.get(_STATE)
     return begin_state(connection) if state is None else state
@@ -59,7 +59,7 @@ def after_commit(connection: Connection, action: Callable[[], object]) -> None:
     Raises:
         RuntimeError: the transaction may be one of several requests.
     """
-    actions = state_of(connection).actions
+    actions = get_transaction_state(connection).actions
     if actions is None:
         raise RuntimeError("the transaction runs no work after its commit")
     actions.append(action)

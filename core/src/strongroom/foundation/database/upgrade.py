@@ -127,7 +127,7 @@ def upgrade(engine: Engine, plugins: AllTables = _NO_PLUGINS) -> None:
         config = alembic_config(connection)
         command.upgrade(config, "head")
         create_database_id(connection)
-        require_code(connection, oldest_code_of(ScriptDirectory.from_config(config)))
+        require_code(connection, find_oldest_code(ScriptDirectory.from_config(config)))
         for plugin, declared in plugins.items():
             oldest = _upgrade_plugin(connection, plugin, declared)
             require_code(connection, oldest, plugin)
@@ -145,7 +145,7 @@ def _upgrade_plugin(connection: Connection, plugin: str, declared: PluginTables)
             f'plugin "{plugin}": no migration creates {", ".join(missing)}; add one, and set its '
             "revision in register_tables"
         )
-    return oldest_code_of(ScriptDirectory.from_config(config))
+    return find_oldest_code(ScriptDirectory.from_config(config))
 
 
 def try_migrations(plugin: str, declared: PluginTables) -> None:
@@ -168,7 +168,7 @@ def try_migrations(plugin: str, declared: PluginTables) -> None:
         engine.dispose()
 
 
-def oldest_code_of(migrations: "ScriptDirectory") -> str:
+def find_oldest_code(migrations: "ScriptDirectory") -> str:
     """Return the oldest revision whose code can serve the schema after all these migrations."""
     scripts = list(migrations.walk_revisions())
     return max(getattr(script.module, "oldest_code", scripts[-1].revision) for script in scripts)

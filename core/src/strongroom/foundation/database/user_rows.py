@@ -23,7 +23,7 @@ class UserRows:
     def __init__(self, query: Select[Any]) -> None:
         self._statement = Statement(query, _json)
 
-    def of(self, database: Database) -> Callable[[str], Iterator[dict[str, Any]]]:
+    def bind(self, database: Database) -> Callable[[str], Iterator[dict[str, Any]]]:
         """Return a function that yields the rows of a user by the user's id."""
 
         def read(user_id: str) -> Iterator[dict[str, Any]]:

@@ -71,7 +71,7 @@ class RateLimits:
         self._keys = keys
         self._clock = clock
         self._limits = limits
-        self._checks = {name: self._check_of(name, rates) for name, rates in limits.items()}
+        self._checks = {name: self._make_check(name, rates) for name, rates in limits.items()}
 
     @property
     def names(self) -> Collection[str]:
@@ -92,7 +92,7 @@ class RateLimits:
         try:
             if breach := self._count(name):
                 subject = breach.request_args[0]
-                full = self._full(_windows_of(name, subject, self._limits[name]))
+                full = self._full(_make_windows(name, subject, self._limits[name]))
                 raise self._refusal({name}, full)
         except StorageError as error:
             raise _uncounted(error) from error
@@ -137,7 +137,7 @@ class RateLimits:
             if full := self._full(self._windows(allowances)):
                 raise self._refusal({purpose for _, (_, purpose) in full}, full)
 
-    def _check_of(self, name: str, rates: Sequence[Rate]) -> Callable[[], None]:
+    def _make_check(self, name: str, rates: Sequence[Rate]) -> Callable[[], None]:
         """Return a function that Flask-Limiter limits per client, in all routes together."""
 
         def check() -> None:
@@ -159,7 +159,7 @@ class RateLimits:
         return [
             window
             for allowance in allowances
-            for window in _windows_of(
+            for window in _make_windows(
                 allowance.purpose, hashed_subject(self._keys, allowance.subject), allowance.rates
             )
         ]
@@ -193,7 +193,7 @@ def _item(rate: Rate) -> RateLimitItem:
     return parse(str(rate))
 
 
-def _windows_of(purpose: str, subject: str, rates: Iterable[Rate]) -> list[Window]:
+def _make_windows(purpose: str, subject: str, rates: Iterable[Rate]) -> list[Window]:
     return [(_item(rate), (subject, purpose)) for rate in rates]
 
 

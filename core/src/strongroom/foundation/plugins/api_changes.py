@@ -38,6 +38,11 @@ def _by_rest(facet: str, **routes: str) -> list[ApiChange]:
     ]
 
 
+def _renamed(module: str, **names: str) -> list[ApiChange]:
+    path = f"strongroom.plugin_api.{module}"
+    return [ApiChange(f"{path}.{old}", f"{path}.{new}") for old, new in names.items()]
+
+
 _SCHEMAS: Final = "from strongroom.plugin_api.schemas"
 _FILE: Final = "/tenants/{tenantId}/files/{fileId}"
 _GROUP: Final = "/tenants/{tenantId}/groups/{groupId}"
@@ -113,7 +118,7 @@ LENT: Final = (
     ApiChange("host.done_schema", f"{_SCHEMAS} import DoneSchema"),
     ApiChange("host.paging_query", f"{_SCHEMAS} import PagingQuery"),
     ApiChange("host.timestamp_field", f"{_SCHEMAS} import Timestamp"),
-    ApiChange("host.collection_schema", f"{_SCHEMAS} import collection_of"),
+    ApiChange("host.collection_schema", f"{_SCHEMAS} import collection_schema"),
     ApiChange("host.login_errors", "HostErrors.LOG_IN of strongroom.plugin_api.web, in a list"),
     ApiChange("host.bind_errors", "HostErrors.BIND of strongroom.plugin_api.web, in a list"),
     ApiChange("host.unbind_errors", "HostErrors.UNBIND of strongroom.plugin_api.web, in a list"),
@@ -125,10 +130,15 @@ IMPORTS: Final = (
     ApiChange("strongroom.plugin_api.answers", "strongroom.plugin_api.http_timeouts"),
     ApiChange("strongroom.plugin_api.web.Server", "strongroom.plugin_api.host.HostAPI"),
     ApiChange("strongroom.plugin_api.web.HostAPI", "strongroom.plugin_api.host.HostAPI"),
+    *_renamed("factors", kind_of="factor_kind", member_of="member_name"),
+    *_renamed("file_pages", icon_of="get_icon"),
 )
 """Modules and names that a plugin imports."""
 
 _SERVER: Final = ApiChange("register_blueprints(server)", "register_blueprints(host)")
+_HANDLE: Final = ApiChange(
+    "PasswordlessFactor.handle_of(answer)", "PasswordlessFactor.get_handle(answer)"
+)
 _CSRF_VALUE: Final = ApiChange("host.browser.require_csrf(value)", "host.browser.require_csrf()")
 _KEYWORDS: Final[Mapping[tuple[str, str | None], ApiChange]] = {
     ("operation", "admits"): ApiChange(
@@ -145,8 +155,8 @@ _KEYWORDS: Final[Mapping[tuple[str, str | None], ApiChange]] = {
 }
 """Keyword arguments, by the names of the method and the argument."""
 
-ARGUMENTS: Final = (_SERVER, _CSRF_VALUE, *_KEYWORDS.values())
-"""Arguments of hooks and methods."""
+ARGUMENTS: Final = (_SERVER, _HANDLE, _CSRF_VALUE, *_KEYWORDS.values())
+"""Hooks and methods, and their arguments."""
 
 _HOST: Final = re.compile(r"(?:.*[._])?host(?:\(\))?")
 _TYPES: Final = ("HostAPI", "Server")
@@ -169,7 +179,7 @@ def find_changes(source: str) -> Iterator[tuple[int, ApiChange]]:
         if isinstance(node, ast.Attribute) and (member := _member(node, names)) in members:
             changes.add((node.lineno, members[member]))
         elif isinstance(node, ast.FunctionDef | ast.Call | ast.ImportFrom | ast.Import):
-            changes |= {(node.lineno, change) for change in _changes_of(node)}
+            changes |= {(node.lineno, change) for change in _find_changes(node)}
     yield from sorted(changes, key=lambda item: (item[0], item[1].old))
 
 
@@ -198,10 +208,12 @@ def _is_host_type(annotation: ast.expr | None) -> bool:
     return annotation is not None and ast.unparse(annotation).strip("'\"").endswith(_TYPES)
 
 
-def _changes_of(node: ast.FunctionDef | ast.Call | ast.ImportFrom | ast.Import) -> Iterator[ApiChange]:
+def _find_changes(node: ast.FunctionDef | ast.Call | ast.ImportFrom | ast.Import) -> Iterator[ApiChange]:
     match node:
         case ast.FunctionDef(name="register_blueprints"):
             yield from [_SERVER] * any(item.arg == "server" for item in node.args.args)
+        case ast.FunctionDef(name="handle_of"):
+            yield _HANDLE
         case ast.Call(func=ast.Attribute(attr="require_csrf")):
             yield from [_CSRF_VALUE] * bool(node.args)
         case ast.Call(func=ast.Attribute(attr=method)):

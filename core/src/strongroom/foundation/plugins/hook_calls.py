@@ -76,7 +76,7 @@ class SlowHooks:
 
 def failure(plugin: PluginLike, hook: str, error: BaseException) -> str:
     """Return the line of a hook that raised, with the line of the plugin's code."""
-    place = place_of(plugin.module, error.__traceback__)
+    place = find_place(plugin.module, error.__traceback__)
     return f"{plugin} failed in {hook}: {one_line(error)}{f' ({place})' if place else ''}"
 
 
@@ -85,18 +85,18 @@ def one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
-def place_of(module: ModuleType, traceback: TracebackType | None) -> str | None:
+def find_place(module: ModuleType, traceback: TracebackType | None) -> str | None:
     """Return the innermost file and line of a traceback within a plugin's code."""
     place = None
     while traceback is not None:
         name = traceback.tb_frame.f_code.co_filename
-        if is_code_of(module, name):
+        if is_plugin_code(module, name):
             place = f"{name}:{traceback.tb_lineno}"
         traceback = traceback.tb_next
     return place
 
 
-def is_code_of(module: ModuleType, file: str) -> bool:
+def is_plugin_code(module: ModuleType, file: str) -> bool:
     """Return whether a file is a plugin's module, or a module of its package."""
     own = getattr(module, "__file__", None)
     if own is None:
@@ -131,7 +131,7 @@ def named_if_stuck(state: str, remedy: str) -> Iterator[None]:
         timer.join()
 
 
-def owner_of(extension: object) -> str:
+def get_owner(extension: object) -> str:
     """Return the plugin that has registered the class of an extension, for messages."""
     kind = type(extension)
     return f"{_owners.get(kind, kind.__module__)}: {kind.__name__}"
@@ -149,5 +149,5 @@ def require_result(extension: object, method: str, result: T, kind: type[Any]) -
     """
     if not isinstance(result, kind):
         rule = f"return a {kind.__name__} of {kind.__module__}"
-        raise WrongResult(f"{owner_of(extension)}.{method} returned {result!r}; {rule}")
+        raise WrongResult(f"{get_owner(extension)}.{method} returned {result!r}; {rule}")
     return result

@@ -207,7 +207,7 @@ def extension_kind(extension: type[Extension[Any]]) -> Kind:
 
 def provided_by(manager: PluginManager, plugin: Plugin) -> list[str]:
     """Return the extensions of a plugin, or, if it has none, what its hooks register."""
-    extensions = manager.extensions_of(plugin)
+    extensions = manager.get_extensions(plugin)
     if not extensions:
-        return [hook.removeprefix("register_") for hook in manager.hooks_of(plugin)]
+        return [hook.removeprefix("register_") for hook in manager.get_hooks(plugin)]
     return [f"{extension_kind(extension).name} {extension.name}" for extension in extensions]

@@ -126,7 +126,7 @@ class PluginManager:
         roots = (module.__name__.partition(".")[0] for module in modules)
         return [root for root in dict.fromkeys(roots) if root != __name__.partition(".")[0]]
 
-    def extensions_of(self, plugin: Plugin) -> list[type[Extension[Any]]]:
+    def get_extensions(self, plugin: Plugin) -> list[type[Extension[Any]]]:
         """Return the extensions that a plugin has registered."""
         return [extension for owner, extension in self._extensions if owner is plugin]
 
@@ -134,7 +134,7 @@ class PluginManager:
         """Return the plugin that has registered an extension."""
         return next(owner for owner, registered in self._extensions if registered is extension)
 
-    def hooks_of(self, plugin: Plugin) -> list[str]:
+    def get_hooks(self, plugin: Plugin) -> list[str]:
         """Return the names of the hooks that a plugin implements."""
         return self._hooks[plugin.name]
 
@@ -179,7 +179,7 @@ class PluginManager:
     def _results(self, plugin: Plugin, hook: str, arguments: Mapping[str, Any]) -> list[Any]:
         """Return the result of a plugin's hook in a list, which is empty if it has none."""
         # Most plugins have few of the hooks, and pluggy would prepare a call for each.
-        if hook not in self.hooks_of(plugin):
+        if hook not in self.get_hooks(plugin):
             return []
         # Call each plugin separately, so that an error can name the plugin.
         others = [other.module for other in self.plugins if other is not plugin]
@@ -252,18 +252,18 @@ class PluginManager:
                 raise PluginError(f"{plugin}: {fault}")
             taken.add(item.type.name)
             # What the plugin records, and the alarms of its second factors.
-            for owner in (plugin.name, *self._factors_of(plugin)):
+            for owner in (plugin.name, *self._get_factors(plugin)):
                 yield f"{owner}.{item.action}", item.type
 
-    def event_types_of(self, plugin: Plugin) -> Mapping[str, EventType]:
+    def get_event_types(self, plugin: Plugin) -> Mapping[str, EventType]:
         """Return the types of a plugin's events by the actions of their audit records."""
-        owners = {plugin.name, *self._factors_of(plugin)}
+        owners = {plugin.name, *self._get_factors(plugin)}
         return {
             action: item for action, item in self.event_types.items() if action.split(".")[0] in owners
         }
 
-    def _factors_of(self, plugin: Plugin) -> Iterator[str]:
-        for extension in self.extensions_of(plugin):
+    def _get_factors(self, plugin: Plugin) -> Iterator[str]:
+        for extension in self.get_extensions(plugin):
             if issubclass(extension, SecondFactor):
                 yield extension.name
 

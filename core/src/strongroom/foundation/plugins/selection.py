@@ -221,12 +221,12 @@ def add_plugin_error(configuration: Configuration, error: PluginError | str) -> 
     """Collect the fault of a plugin, at the key that enables it."""
     folder = configuration.settings.plugins.folder
     is_file = folder is not None and (
-        f"{folder.absolute()}/" in str(error) or _is_file_of(folder, str(error))
+        f"{folder.absolute()}/" in str(error) or _is_plugin_file(folder, str(error))
     )
     configuration.add_error(("plugins", "folder" if is_file else "enabled"), str(error))
 
 
-def _is_file_of(folder: Path, message: str) -> bool:
+def _is_plugin_file(folder: Path, message: str) -> bool:
     """Return whether the plugin that a message names is a file of a folder."""
     named = re.match(r'(?:the schema of the )?plugin "([a-z0-9_]+)"', message)
     return named is not None and (folder / f"{named[1]}.py").is_file()

@@ -166,9 +166,9 @@ class AccessKeyService:
             NotFound: there is no such user.
         """
         identity.require_self_or_admin(user_id)
-        return self.page_of(user_id, paging)
+        return self.get_page(user_id, paging)
 
-    def page_of(self, user_id: str, paging: Paging) -> Page[AccessKey]:
+    def get_page(self, user_id: str, paging: Paging) -> Page[AccessKey]:
         """Return a page of the keys of any user, for callers who have checked that the actor may."""
         with self._database.read() as connection:
             self._users.get(connection, user_id)
@@ -255,7 +255,7 @@ class AccessKeyService:
                 raise NotFound
             self._record(connection, "access-key.revoke", key, actor_id, origin)
 
-    def owner_of(self, key_id: str) -> str:
+    def get_owner(self, key_id: str) -> str:
         """Return the id of a key's user.
 
         Raises:

@@ -31,4 +31,4 @@ def key_exports(database: Database) -> list[UserExport]:
     """Return the file of the access keys."""
     title = "Your access keys, without secrets"
     # The names, scopes and addresses of keys are the user's own.
-    return [UserExport("access-keys", title, _KEYS.of(database), members_only=False)]
+    return [UserExport("access-keys", title, _KEYS.bind(database), members_only=False)]

@@ -14,7 +14,7 @@ from typing import Any, Final
 from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.clock import Clock
-from strongroom.foundation.addresses import network_of, parse_address, parse_network
+from strongroom.foundation.addresses import get_network, parse_address, parse_network
 from strongroom.foundation.cache import Cache
 from strongroom.foundation.caller import ANY_TENANT, Caller, Identity, KeyLimits, KeyUse
 from strongroom.foundation.config.rates import Rate
@@ -56,7 +56,7 @@ class WrongKeys:
         Raises:
             TooManyRequests: it has; even a right key is not checked.
         """
-        network = network_of(address or "")
+        network = get_network(address or "")
         if self._suspects.get(network):
             self._limits.require(self._allowance(network))
 
@@ -66,7 +66,7 @@ class WrongKeys:
         Raises:
             TooManyRequests: the address has sent too many.
         """
-        network = network_of(address or "")
+        network = get_network(address or "")
         # Marked before the limit is spent, so that the next request is tested even if this one is
         # refused.
         self._suspects.put(network, value=True)

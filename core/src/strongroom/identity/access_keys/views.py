@@ -18,7 +18,7 @@ from strongroom.identity.access_keys.service import AccessKeyService, KeyRequest
 from strongroom.identity.accounts.reauthentication import Proof
 from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.login import VerificationCode
-from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
 from strongroom.web.http.access import Access, current_identity, own_id
 from strongroom.web.http.locations import Location
 from strongroom.web.http.paging import envelope, paging
@@ -68,7 +68,7 @@ def create_access_key(user_id: str, body: Json) -> Json:
     "/users/<user_id>/access-keys",
     access=Access.USER,
     query=PagingQuery,
-    returns=collection_of(AccessKeySchema),
+    returns=collection_schema(AccessKeySchema),
     errors=(errors.Forbidden, errors.NotFound),
 )
 def list_access_keys(user_id: str, query: dict[str, int]) -> Json:

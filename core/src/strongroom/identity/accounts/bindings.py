@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from strongroom.activity.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
-from strongroom.foundation.database.paging import Page, Paging, page_of
+from strongroom.foundation.database.paging import Page, Paging, make_page
 from strongroom.foundation.errors import CredentialTaken, LastContact, NotFound, StrongroomError
 from strongroom.identity.accounts.reauthentication import (
     FRESH_LOGIN,
@@ -62,7 +62,7 @@ class BindingService:
             self._users.get(connection, user_id)
             held = self._credentials.of_user(connection, user_id)
         # A user has one per kind, and one per app of a platform.
-        return page_of(held, paging, lambda item: (item.id,))
+        return make_page(held, paging, lambda item: (item.id,))
 
     def is_available(self, text: str) -> bool:
         """Return whether the text is a valid credential that no user holds."""

@@ -49,16 +49,16 @@ class CurrentPassword:
                 # Do not count refused attempts, so that they do not extend the lockout.
                 connection.rollback()
                 raise errors.TooManyRequests(retry_after=_HOUR // 1000)
-        stored = self._hash_of(user_id, password)
+        stored = self._get_hash(user_id, password)
         if stored is None:
             raise errors.WrongPassword
         with self._database.write() as connection:
             self._counters.reset(connection, _PURPOSE, user_id)
         return stored
 
-    def _hash_of(self, user_id: str, password: str) -> str | None:
+    def _get_hash(self, user_id: str, password: str) -> str | None:
         try:
-            return self._credentials.hash_of(user_id, password)
+            return self._credentials.get_hash(user_id, password)
         except errors.Unavailable:
             # The password was not evaluated, so the attempt does not count.
             with self._database.write() as connection:
@@ -161,7 +161,7 @@ class PasswordService:
         if credential is None:
             raise errors.CodeInvalid
         self._codes.require(code, credential, Purpose.RESET_PASSWORD, origin.address)
-        user_id = self._holder_of(credential)
+        user_id = self._find_holder(credential)
         # Hashed outside of a transaction, because hashing is slow and would block other writers.
         try:
             new_password = self._credentials.hash_password(new, "newPassword")
@@ -185,7 +185,7 @@ class PasswordService:
             held = self._credentials.of_user(connection, user_id)
         self._throttle.forgive(self._credentials.canonical_name(item.value) for item in held)
 
-    def _holder_of(self, credential: Credential) -> str:
+    def _find_holder(self, credential: Credential) -> str:
         with self._database.read() as connection:
             holders = self._credentials.find_users(connection, [credential])
         if credential not in holders:

@@ -24,7 +24,12 @@ from strongroom.identity.users.models import EMAIL, MOBILE, BoundCredential
 from strongroom.identity.users.password_policy import strength
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.plugin_api.login import VerificationCode
-from strongroom.plugin_api.schemas import BoundCredentialSchema, DoneSchema, PagingQuery, collection_of
+from strongroom.plugin_api.schemas import (
+    BoundCredentialSchema,
+    DoneSchema,
+    PagingQuery,
+    collection_schema,
+)
 from strongroom.web.http.access import Access, current_identity, own_id
 from strongroom.web.http.paging import envelope, paging
 from strongroom.web.http.parsing import DONE
@@ -100,7 +105,7 @@ def check_credential_available(credential: str) -> dict[str, bool]:
     "/users/<user_id>/credentials",
     access=Access.USER,
     query=PagingQuery,
-    returns=collection_of(BoundCredentialSchema),
+    returns=collection_schema(BoundCredentialSchema),
     errors=(errors.Forbidden, errors.NotFound),
 )
 def list_credentials(user_id: str, query: Json) -> Json:

@@ -22,13 +22,13 @@ from strongroom.identity.users.credential_changes import ChangedBy, CredentialCh
 from strongroom.identity.users.enrolled_factors import EnrolledFactors
 from strongroom.identity.users.models import FactorRow
 from strongroom.identity.verification.codes import Purpose
-from strongroom.plugin_api.factors import Ceremony, Enrolment, FactorRejected, kind_of
+from strongroom.plugin_api.factors import Ceremony, Enrolment, FactorRejected, factor_kind
 from strongroom.plugin_api.login import Assurance
 
 RECOVERY_CODE: Final = "recovery_code"
 """The name of the backup factor that the core itself has."""
 
-_RECOVERY_KIND: Final = kind_of(RECOVERY_CODE)
+_RECOVERY_KIND: Final = factor_kind(RECOVERY_CODE)
 
 
 @dataclass(frozen=True, slots=True)

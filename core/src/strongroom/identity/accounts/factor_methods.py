@@ -19,8 +19,8 @@ from strongroom.plugin_api.factors import (
     FactorUser,
     PasswordlessFactor,
     SecondFactor,
-    kind_of,
-    member_of,
+    factor_kind,
+    member_name,
 )
 
 Summary = Mapping[str, Mapping[str, Any]]
@@ -43,7 +43,7 @@ class FactorMethods:
         Raises:
             ValidationFailed: there is none.
         """
-        known = {kind_of(name): method for name, method in self._enrolments.methods.items()}
+        known = {factor_kind(name): method for name, method in self._enrolments.methods.items()}
         if kind not in known:
             message = f"Must be one of: {', '.join(sorted(known)) or 'none is enabled'}."
             raise errors.ValidationFailed.of_field("kind", "unknown", message)
@@ -65,7 +65,7 @@ class FactorMethods:
         """Return what each factor shows to its user."""
         user = self.user(connection, user_id)
         summaries = {
-            member_of(name): method.summary(user, self._enrolled.of_kind(connection, user_id, name))
+            member_name(name): method.summary(user, self._enrolled.of_kind(connection, user_id, name))
             for name, method in self._enrolments.methods.items()
         }
         return {name: summary for name, summary in summaries.items() if summary}

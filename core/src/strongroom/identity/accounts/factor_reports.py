@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from strongroom.foundation.caller import Identity
 from strongroom.foundation.database import Database
-from strongroom.foundation.database.paging import Page, Paging, page_of
+from strongroom.foundation.database.paging import Page, Paging, make_page
 from strongroom.identity.accounts.factor_methods import FactorMethods, Summary
 from strongroom.identity.users.enrolled_factors import EnrolledFactors
 from strongroom.identity.users.factor_policy import FactorPolicy, FactorState
 from strongroom.identity.users.models import FactorRow
 from strongroom.identity.users.service import UserService
-from strongroom.plugin_api.factors import FactorInfo, kind_of
+from strongroom.plugin_api.factors import FactorInfo, factor_kind
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -36,7 +36,7 @@ class FactorReports:
             rows = self._enrolled.of_user(connection, user_id)
             is_self = identity.user_id == user_id
             summary = self._methods.summary(connection, user_id) if is_self else {}
-        return page_of(rows, paging, lambda row: (row.factor, row.created_at, row.id)), summary
+        return make_page(rows, paging, lambda row: (row.factor, row.created_at, row.id)), summary
 
     def of_kind(self, identity: Identity, user_id: str, factor: str) -> list[FactorRow]:
         """Return the enrolments of a user in one factor.
@@ -61,8 +61,8 @@ class FactorReports:
             return self._policy.page(connection, paging, only_missing=only_missing)
 
 
-def info_of(row: FactorRow) -> FactorInfo:
+def to_info(row: FactorRow) -> FactorInfo:
     """Return an enrolment without its secrets."""
     return FactorInfo(
-        row.id, kind_of(row.factor), row.name, row.is_backup, row.created_at, row.last_used_at
+        row.id, factor_kind(row.factor), row.name, row.is_backup, row.created_at, row.last_used_at
     )

@@ -8,7 +8,7 @@ from strongroom.identity.accounts.credential_views import PROOF_ERRORS
 from strongroom.identity.accounts.due_enrolments import DueEnrolments
 from strongroom.identity.accounts.factor_changes import FactorChanges
 from strongroom.identity.accounts.factor_enrolling import BegunEnrolment, FactorEnrolling
-from strongroom.identity.accounts.factor_reports import FactorReports, info_of
+from strongroom.identity.accounts.factor_reports import FactorReports, to_info
 from strongroom.identity.accounts.reauthentication import Proof, StepUp
 from strongroom.identity.accounts.schemas import (
     ConfirmedFactorSchema,
@@ -33,9 +33,9 @@ from strongroom.identity.sessions.service import RenewedToken
 from strongroom.identity.sessions.tokens import IssuedTokens
 from strongroom.identity.sessions.views import challenge_answer, token_headers
 from strongroom.identity.users.factor_policy import FactorState
-from strongroom.plugin_api.factors import kind_of
+from strongroom.plugin_api.factors import factor_kind
 from strongroom.plugin_api.login import VerificationCode
-from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
 from strongroom.plugin_api.web import PROOF_PARAMETERS
 from strongroom.web.http.access import TOKEN_HEADER, Access, current_identity, own_id
 from strongroom.web.http.headers import TOKEN_RESPONSE
@@ -73,7 +73,7 @@ def list_factors(user_id: str, query: Json) -> Json:
     """
     service = get_service(FactorReports)
     page, shown = service.page(current_identity(), own_id(user_id), paging(query))
-    return {**envelope(page, info_of), "shown": shown}
+    return {**envelope(page, to_info), "shown": shown}
 
 
 @blueprint.operation(
@@ -151,7 +151,7 @@ def confirm_factor(user_id: str, enrolment_id: str, body: Json) -> tuple[Json, i
         current_identity(), own_id(user_id), enrolment_id, body["answer"], origin()
     )
     location = absolute_url("second factors.rename_factor", user_id=user_id, factor_id=row.id)
-    return {"factor": info_of(row), "shown": dict(shown)}, 201, {"Location": location}
+    return {"factor": to_info(row), "shown": dict(shown)}, 201, {"Location": location}
 
 
 @blueprint.operation(
@@ -178,7 +178,7 @@ def rename_factor(user_id: str, factor_id: str, body: Json) -> Json:
         PROOF_HEADERS,
         origin(),
     )
-    return {"factor": info_of(row), "shown": shown}
+    return {"factor": to_info(row), "shown": shown}
 
 
 @blueprint.operation(
@@ -292,7 +292,7 @@ def confirm_due_enrolment(body: Json) -> tuple[Json, int, dict[str, str]]:
         body["id"], body["enrolmentId"], body["answer"], client(), origin()
     )
     tokens = {name: getattr(done.issued, name) for name in IssuedTokens.__dataclass_fields__}
-    enrolled = {"factor": info_of(done.factor), "shown": dict(done.shown)}
+    enrolled = {"factor": to_info(done.factor), "shown": dict(done.shown)}
     return {**tokens, **enrolled}, 200, token_headers(done.issued)
 
 
@@ -301,7 +301,7 @@ def confirm_due_enrolment(body: Json) -> tuple[Json, int, dict[str, str]]:
     "/second-factors",
     access=Access.ADMIN,
     query=FactorReportQuery,
-    returns=collection_of(FactorStateSchema),
+    returns=collection_schema(FactorStateSchema),
     compress=True,
 )
 def report_factors(query: Json) -> Json:
@@ -318,7 +318,7 @@ def _serialize_state(state: FactorState) -> Json:
     return {
         "user": reference(state.user_id),
         "type": state.type,
-        "factors": [kind_of(name) for name in state.factors],
+        "factors": [factor_kind(name) for name in state.factors],
         "isRequired": state.is_required,
         "dueAt": state.due_at,
     }

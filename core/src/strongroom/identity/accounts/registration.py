@@ -123,7 +123,7 @@ class RegistrationService:
         if invitation is None:
             require_open(self._mode)
         self._consents.require(accepted_terms)
-        credentials = self._credentials_of(registration)
+        credentials = self._get_credentials(registration)
         self._credentials.require_acceptable(registration.password)
         proven = [credential for credential in credentials if credential.kind != USERNAME]
         invited = self._invited(invitation, proven)
@@ -146,7 +146,7 @@ class RegistrationService:
             ValidationFailed: a name is malformed or missing.
             CredentialTaken: another user has one of the names.
         """
-        self.require_free(self._credentials_of(registration))
+        self.require_free(self._get_credentials(registration))
 
     def create(self, registration: Registration, origin: Origin) -> User:
         """Create a user without proof of the credentials, as the operator of the server.
@@ -171,9 +171,9 @@ class RegistrationService:
             ValidationFailed: a name is malformed or missing, or the password is weak.
             Unavailable: too many hashes are waiting.
         """
-        credentials = self._credentials_of(registration)
+        credentials = self._get_credentials(registration)
         return Prepared(
-            registration.name, registration.kind, credentials, self._password_of(registration)
+            registration.name, registration.kind, credentials, self._hash_password(registration)
         )
 
     def add(
@@ -268,12 +268,12 @@ class RegistrationService:
                     credential.kind, "taken", errors.CredentialTaken.message
                 )
 
-    def _password_of(self, registration: Registration) -> StoredPassword:
+    def _hash_password(self, registration: Registration) -> StoredPassword:
         if registration.described_hash is None:
             return self._credentials.hash_password(registration.password)
         return self._credentials.imported_password(registration.described_hash)
 
-    def _credentials_of(self, registration: Registration) -> list[Credential]:
+    def _get_credentials(self, registration: Registration) -> list[Credential]:
         given = {EMAIL: registration.email, MOBILE: registration.mobile, USERNAME: registration.username}
         texts = {kind: text for kind, text in given.items() if text is not None}
         if not texts:

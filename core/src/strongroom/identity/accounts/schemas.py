@@ -22,7 +22,7 @@ from strongroom.plugin_api.schemas import (
     PagingQuery,
     ReferenceSchema,
     Timestamp,
-    collection_of,
+    collection_schema,
 )
 from strongroom.plugin_api.times import MAX_ZONE, find_zone
 from strongroom.web.http.parsing import name_text, text
@@ -359,7 +359,7 @@ class _SummarySchema(Schema):
     )
 
 
-class FactorsSchema(_SummarySchema, collection_of(FactorSchema)):  # type: ignore[misc]
+class FactorsSchema(_SummarySchema, collection_schema(FactorSchema)):  # type: ignore[misc]
     """The second factors of a user."""
 
 

@@ -69,10 +69,10 @@ class AccountService:
                 selection = replace(selection, user_ids=self._holders(connection, contacts))
             return self._lists.page(connection, selection, paging)
 
-    def login_names_of(self, user_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Return :meth:`CredentialService.login_names_of`."""
+    def find_login_names(self, user_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Return :meth:`CredentialService.find_login_names`."""
         with self._database.read() as connection:
-            return self._credentials.login_names_of(connection, user_ids)
+            return self._credentials.find_login_names(connection, user_ids)
 
     def _holders(self, connection: Connection, contacts: Mapping[str, str]) -> set[str]:
         """Return the id of the user who has all contacts, if any."""

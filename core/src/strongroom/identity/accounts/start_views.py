@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from strongroom.foundation.config import Settings
-from strongroom.foundation.locales import locale_of
+from strongroom.foundation.locales import choose_locale
 from strongroom.identity.accounts.first_administrator import Setup
 from strongroom.identity.accounts.schemas import StartSchema
 from strongroom.identity.accounts.setup_command import setup_command
@@ -44,7 +44,7 @@ class StartPages:
 
 
 def _label(page: StartPage) -> str:
-    return page.labels[locale_of(languages(), known=page.labels.keys())]
+    return page.labels[choose_locale(languages(), known=page.labels.keys())]
 
 
 @blueprint.operation(

@@ -28,7 +28,7 @@ from strongroom.identity.accounts.suspension import Suspension, Suspensions
 from strongroom.identity.users.models import SINGLE_KINDS, User
 from strongroom.identity.verification.codes import Purpose
 from strongroom.plugin_api.login import VerificationCode
-from strongroom.plugin_api.schemas import DoneSchema, collection_of
+from strongroom.plugin_api.schemas import DoneSchema, collection_schema
 from strongroom.plugin_api.web import PROOF_PARAMETERS
 from strongroom.web.http.access import Access, current_identity, optional_identity, own_id
 from strongroom.web.http.paging import envelope, paging
@@ -99,7 +99,7 @@ _NO_NAMES: Final = {
     access=Access.ADMIN,
     rule=operations.LIST_USERS,
     query=UserQuery,
-    returns=collection_of(UserSchema),
+    returns=collection_schema(UserSchema),
     compress=True,
 )
 def list_users(query: Json) -> Json:
@@ -111,7 +111,7 @@ def list_users(query: Json) -> Json:
     accounts = get_service(AccountService)
     filters = {name: value for name, value in query.items() if not name.startswith("page")}
     page = accounts.page(paging(query), filters)
-    names = accounts.login_names_of([user.id for user in page.items])
+    names = accounts.find_login_names([user.id for user in page.items])
     return envelope(page, lambda user: _shown(user, names))
 
 
@@ -228,7 +228,7 @@ def reinstate_user(user_id: str, revision: int | None) -> Json:
 
 def shown_user(user: User) -> Json:
     """Return a user as the caller sees it."""
-    return _shown(user, get_service(AccountService).login_names_of([user.id]))
+    return _shown(user, get_service(AccountService).find_login_names([user.id]))
 
 
 def _shown(user: User, names: Mapping[str, Mapping[str, Any]]) -> Json:

@@ -7,7 +7,7 @@ from strongroom.identity import operations
 from strongroom.identity.service_accounts.models import ServiceAccount
 from strongroom.identity.service_accounts.schemas import NewServiceAccountSchema, ServiceAccountSchema
 from strongroom.identity.service_accounts.service import ServerAccountService
-from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.locations import Location
 from strongroom.web.http.paging import envelope, paging, reference
@@ -50,7 +50,7 @@ def create_server_account(body: Json) -> Json:
     "",
     access=Access.ADMIN,
     query=PagingQuery,
-    returns=collection_of(ServiceAccountSchema),
+    returns=collection_schema(ServiceAccountSchema),
     compress=True,
 )
 def list_server_accounts(query: dict[str, int]) -> Json:

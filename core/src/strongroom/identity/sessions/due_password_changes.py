@@ -69,7 +69,7 @@ def _refusal(account: Account, first_proof: FirstProof) -> StrongroomError | Non
     is_due = account.change_required and first_proof.proves_password
     if is_due and first_proof.new_password is None:
         ends_at = account.password_expires_at
-        return PasswordChangeRequired.of(None if ends_at is None else iso_format(ends_at))
+        return PasswordChangeRequired.with_end(None if ends_at is None else iso_format(ends_at))
     if first_proof.new_password is not None and not is_due:
         message = "The password need not change; use PUT /users/me/password."
         return ValidationFailed.of_field("newPassword", "not-due", message)

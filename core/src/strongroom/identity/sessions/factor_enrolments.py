@@ -16,7 +16,7 @@ from strongroom.identity.sessions.factor_challenges import (
 )
 from strongroom.identity.users.enrolled_factors import EnrolledFactors, HandleTaken
 from strongroom.identity.users.models import FactorRow
-from strongroom.plugin_api.factors import Ceremony, Enrolment, SecondFactor, kind_of
+from strongroom.plugin_api.factors import Ceremony, Enrolment, SecondFactor, factor_kind
 
 _ENROLMENT: Final = "enrolment"
 
@@ -58,7 +58,7 @@ class FactorEnrolments:
         """Permit to enrol a factor without a login, for a user who must have one."""
         challenge = OpenChallenge(user_id, context, {})
         identifier, expires_at = self._challenges.open(connection, challenge, DUE, DUE_LIFETIME)
-        kinds = [kind_of(name) for name, method in self.methods.items() if not method.is_backup]
+        kinds = [factor_kind(name) for name, method in self.methods.items() if not method.is_backup]
         return EnrolmentGrant(identifier, kinds, expires_at)
 
     def find_grant(self, connection: Connection, identifier: str) -> tuple[str, Mapping[str, Any]]:

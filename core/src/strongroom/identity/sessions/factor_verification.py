@@ -24,8 +24,8 @@ from strongroom.plugin_api.factors import (
     FactorProof,
     PasswordlessFactor,
     SecondFactor,
-    kind_of,
-    member_of,
+    factor_kind,
+    member_name,
 )
 from strongroom.plugin_api.login import MULTI_FACTOR, SINGLE_FACTOR, Assurance
 
@@ -227,7 +227,7 @@ class SecondFactors:
         challenge = OpenChallenge(user_id, context, states)
         identifier, expires_at = self._challenges.open(connection, challenge, purpose)
         shown = {key: value for ceremony in begun.values() for key, value in ceremony.shown.items()}
-        return IssuedChallenge(identifier, [kind_of(name) for name in begun], expires_at, shown)
+        return IssuedChallenge(identifier, [factor_kind(name) for name in begun], expires_at, shown)
 
     def _count_daily_try(self, connection: Connection, user_id: str) -> None:
         count = self._counters.add_within(connection, _COUNTED, user_id, window=DAY)
@@ -242,9 +242,9 @@ class SecondFactors:
         """Return the enrolments that the answers to a first proof's challenge name."""
         named = []
         for name in challenge.states:
-            method, answer = self.methods.get(name), answers.get(member_of(name))
+            method, answer = self.methods.get(name), answers.get(member_name(name))
             if isinstance(method, PasswordlessFactor) and answer is not None:
-                row = self._enrolled.with_handle(connection, name, method.handle_of(answer) or "")
+                row = self._enrolled.with_handle(connection, name, method.get_handle(answer) or "")
                 # The user that the login has named, if any.
                 if row and challenge.context["user_id"] in (None, row.user_id):
                     named.append(row)
@@ -258,7 +258,7 @@ class SecondFactors:
         answers: Mapping[str, Any],
         origin: Origin,
     ) -> FactorProof | None:
-        method, answer = self.methods.get(factor), answers.get(member_of(factor))
+        method, answer = self.methods.get(factor), answers.get(member_name(factor))
         # A factor that was enrolled after the challenge was issued has no state in it.
         if method is None or answer is None or factor not in challenge.states:
             return None

@@ -116,4 +116,4 @@ class LoginCompletion:
         if first_proof.verified is not None:
             report = NewLogin(user.id, issued.authorization_id, first_proof.verified)
             after_commit(connection, partial(self._methods.logged_in, first_proof.method, report))
-        return GraceTokens.of(issued, transaction.factor_due_at)
+        return GraceTokens.from_issued(issued, transaction.factor_due_at)

@@ -111,7 +111,7 @@ class RecordedSource(LoginCondition):
     _sources: LoginSources
 
     def in_transaction(self, transaction: LoginTransaction) -> None:
-        transaction.source = self._sources.of(transaction.login.first_proof.verified)
+        transaction.source = self._sources.find(transaction.login.first_proof.verified)
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -8,7 +8,7 @@ from strongroom.foundation.errors import InvalidCredentials, Unavailable
 from strongroom.foundation.plugins.hook_calls import require_result
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.verification.codes import CodeService, Purpose
-from strongroom.identity.verification.service import device_of
+from strongroom.identity.verification.service import get_device
 from strongroom.plugin_api.login import (
     Client,
     Credential,
@@ -48,7 +48,7 @@ class CoreProofs:
         client: Client | None = None,
     ) -> Credential | None:
         credential = self._credentials.identify(recipient)
-        device = device_of(client) if client else None
+        device = get_device(client) if client else None
         if credential is None or not self._codes.spend(
             code, credential, Purpose(purpose), device=device
         ):

@@ -21,7 +21,7 @@ class LoginProviders:
     base_path: str
     links: Callable[[Sequence[str]], Sequence[PageLink]]
 
-    def of(self, languages: Sequence[str]) -> list[dict[str, Any]]:
+    def for_languages(self, languages: Sequence[str]) -> list[dict[str, Any]]:
         """Return the providers as JSON, in the first of some languages that they have."""
         return [self._provider(item) for item in self.links(languages)]
 

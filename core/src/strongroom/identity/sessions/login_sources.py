@@ -32,7 +32,7 @@ class LoginSources:
 
     _keys: SecretKeys
 
-    def of(self, verified: VerifiedCredential | None) -> LoginSource:
+    def find(self, verified: VerifiedCredential | None) -> LoginSource:
         """Return the source of a login: the main credential, and the session of the platform."""
         if verified is None:
             return NO_SOURCE

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, delete, insert
 
 from strongroom.activity.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.clock import Clock
-from strongroom.foundation.addresses import network_of
+from strongroom.foundation.addresses import get_network
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.database import Database
@@ -133,7 +133,7 @@ class OAuthStateStore:
 
     def _count(self, origin: Origin) -> None:
         # Issuing and using states share one limit.
-        self._rates.spend(Allowance("state", network_of(origin.address or ""), self._per_address))
+        self._rates.spend(Allowance("state", get_network(origin.address or ""), self._per_address))
 
     def _expired(self) -> ColumnElement[bool]:
         return oauth_states.c.expires_at <= self._clock.now()

@@ -236,7 +236,7 @@ class AuthorizationService:
     def revoke_token(self, token: str, origin: Origin) -> None:
         """Revoke the authorization of an access or refresh token (RFC 7009). Ignores invalid tokens."""
         with self._database.write() as connection:
-            authorization_id = self._authorization_of(connection, token)
+            authorization_id = self._find_authorization(connection, token)
             authorization = authorization_id and self._sessions.find(connection, authorization_id)
             if authorization:
                 self._end(connection, authorization, authorization.user_id, origin)
@@ -423,7 +423,7 @@ class AuthorizationService:
         except (TokenInvalid, ValueError) as error:
             raise NotFound from error
 
-    def _authorization_of(self, connection: Connection, token: str) -> str | None:
+    def _find_authorization(self, connection: Connection, token: str) -> str | None:
         try:
             return self._signer.check(token).authorization_id
         except TokenInvalid:

@@ -5,7 +5,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import Final
 
-from strongroom.foundation.addresses import network_of
+from strongroom.foundation.addresses import get_network
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.changes import Change, execute_together
 from strongroom.foundation.errors import CaptchaRequired
@@ -118,7 +118,7 @@ class LoginThrottle:
             execute_together(connection, self.clear(names))
 
     def _new_ticket(self, name: str, address: str) -> Ticket:
-        pair = self._attempts.pair((_BY_ADDRESS, network_of(address)), (_BY_NAME, name))
+        pair = self._attempts.pair((_BY_ADDRESS, get_network(address)), (_BY_NAME, name))
         # The lease in the database begins a little later.
         return Ticket(pair, self._attempts.lease_end())
 

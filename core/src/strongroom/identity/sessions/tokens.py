@@ -215,7 +215,7 @@ class GraceTokens(IssuedTokens):
     factor_due_at: int
 
     @classmethod
-    def of(cls, issued: IssuedTokens, factor_due_at: int | None) -> IssuedTokens:
+    def from_issued(cls, issued: IssuedTokens, factor_due_at: int | None) -> IssuedTokens:
         """Return the tokens with the end of the grace period, if there is one."""
         if factor_due_at is None:
             return issued
@@ -299,7 +299,7 @@ class TokenIssuer:
         if successor is None:
             successor, issue = self._refresh_tokens.issue(renewed.id, renewed.expires_at, after=used)
             execute_together(connection, [issue])
-        return GraceTokens.of(self._issued(renewed, user, successor), due_at)
+        return GraceTokens.from_issued(self._issued(renewed, user, successor), due_at)
 
     def renew_access(
         self, connection: Connection, authorization_id: str

@@ -28,4 +28,4 @@ _LOGINS: Final = UserRows(
 
 def login_exports(database: Database) -> list[UserExport]:
     """Return the file of the logins, including those that ended lately."""
-    return [UserExport("logins", "Your logins, with devices and addresses", _LOGINS.of(database))]
+    return [UserExport("logins", "Your logins, with devices and addresses", _LOGINS.bind(database))]

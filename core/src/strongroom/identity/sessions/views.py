@@ -7,7 +7,7 @@ from typing import Any, Final
 from flask import request
 
 from strongroom.foundation import errors
-from strongroom.foundation.database.paging import page_of
+from strongroom.foundation.database.paging import make_page
 from strongroom.foundation.json_text import encode_json
 from strongroom.identity.sessions.factor_verification import ChallengeAnswer
 from strongroom.identity.sessions.login import LoginService
@@ -28,7 +28,7 @@ from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.identity.sessions.tokens import IssuedTokens
 from strongroom.identity.verification.captchas import CaptchaAnswer
 from strongroom.plugin_api.login import LoginAttempt, VerificationCode
-from strongroom.plugin_api.schemas import DoneSchema, IssuedTokensSchema, PagingQuery, collection_of
+from strongroom.plugin_api.schemas import DoneSchema, IssuedTokensSchema, PagingQuery, collection_schema
 from strongroom.web.http.access import TOKEN_HEADER, Access, current_identity, optional_identity, own_id
 from strongroom.web.http.conditions import Validators, is_unchanged
 from strongroom.web.http.headers import TOKEN_RESPONSE
@@ -208,7 +208,7 @@ def delete_authorization(reference: str) -> dict[str, bool]:
     "/users/<user_id>/authorizations",
     access=Access.USER,
     query=PagingQuery,
-    returns=collection_of(AuthorizationSchema),
+    returns=collection_schema(AuthorizationSchema),
     errors=(errors.Forbidden, errors.NotFound),
 )
 def list_authorizations(user_id: str, query: dict[str, int]) -> dict[str, Any]:
@@ -256,7 +256,7 @@ def get_key_set() -> tuple[dict[str, Any], int, Headers]:
     "/api/v1/login-providers",
     access=Access.PUBLIC,
     query=PagingQuery,
-    returns=collection_of(LoginProviderSchema),
+    returns=collection_schema(LoginProviderSchema),
     document={"responses": {"304": {"description": "The client's copy is current"}}},
     request_headers=("Accept-Language", "If-None-Match"),
     response_headers=("ETag",),
@@ -266,9 +266,9 @@ def list_login_providers(query: dict[str, Any]) -> Response:
 
     The texts are in the language of `Accept-Language`.
     """
-    providers = [*enumerate(get_service(LoginProviders).of(languages()))]
+    providers = [*enumerate(get_service(LoginProviders).for_languages(languages()))]
     # The configuration has the order, which only a restart changes.
-    page = page_of(providers, paging(query), lambda item: (item[0],))
+    page = make_page(providers, paging(query), lambda item: (item[0],))
     content = encode_json(envelope(page, lambda item: item[1]))
     current = Validators(sha256(content.encode()).hexdigest()[:32], None)
     headers = (("ETag", current.etag), *_PROVIDER_HEADERS)

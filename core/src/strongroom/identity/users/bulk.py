@@ -137,7 +137,9 @@ class BulkUsers:
         """Return the users who have a password of the server's own scheme."""
         return set(_OWN_PASSWORDS.scalars(connection, {"user_ids": user_ids}) if user_ids else ())
 
-    def metadata_of(self, connection: Connection, user_ids: Sequence[str]) -> dict[str, StoredMetadata]:
+    def find_metadata(
+        self, connection: Connection, user_ids: Sequence[str]
+    ) -> dict[str, StoredMetadata]:
         """Return the metadata of those users who have some."""
         rows = _METADATA.all(connection, {"user_ids": user_ids}) if user_ids else []
         return {user_id: StoredMetadata(*values) for user_id, *values in rows}
@@ -155,7 +157,7 @@ class BulkUsers:
         """
         return _PAGE.all(connection, {"after_id": after_id, "at_most": at_most})
 
-    def credentials_of(
+    def find_credentials(
         self, connection: Connection, user_ids: Sequence[str]
     ) -> dict[str, list[BoundCredential]]:
         """Return the credentials of each user who has some, oldest first."""
@@ -164,7 +166,9 @@ class BulkUsers:
             bound.setdefault(item.user_id, []).append(item)
         return bound
 
-    def passwords_of(self, connection: Connection, user_ids: Sequence[str]) -> dict[str, StoredPassword]:
+    def find_passwords(
+        self, connection: Connection, user_ids: Sequence[str]
+    ) -> dict[str, StoredPassword]:
         """Return the password of each user who has one that is not temporary."""
         rows = _PASSWORDS.all(connection, {"user_ids": user_ids})
         return {user_id: StoredPassword(*stored) for user_id, *stored in rows}

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from strongroom.activity.notifications.service import MessageService
 from strongroom.clock import DAY, Clock
 from strongroom.foundation.caller import Origin
-from strongroom.foundation.locales import locale_of
+from strongroom.foundation.locales import choose_locale
 from strongroom.identity.users.contact_links import LIFETIME, ContactLinks
 from strongroom.identity.users.credential_changes import (
     ChangedBy,
@@ -117,10 +117,10 @@ class ChangeNotices:
 
         They are in the language of the user, or else in the request's if the user sent it.
         """
-        chosen = self._users.locale_of(connection, settled.user_id)
+        chosen = self._users.get_locale(connection, settled.user_id)
         own = settled.by.origin.languages if settled.by.actor_id == settled.user_id else ()
         languages = (chosen, *own) if chosen else own
-        zone = find_zone(self._users.zone_of(connection, settled.user_id)) or UTC_ZONE
+        zone = find_zone(self._users.get_zone(connection, settled.user_id)) or UTC_ZONE
         time, links = named_moment(self._clock.now(), zone), self._issue(connection, settled)
         return lambda: self._send(settled, languages, time, links)
 
@@ -139,7 +139,7 @@ class ChangeNotices:
         time: str,
         links: Mapping[Credential, str],
     ) -> None:
-        locale = locale_of(languages, self._messages.default_locale)
+        locale = choose_locale(languages, self._messages.default_locale)
 
         def translate(text: str) -> str:
             return self._messages.translate(text, locale)

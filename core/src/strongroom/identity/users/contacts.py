@@ -7,7 +7,7 @@ from datetime import tzinfo
 from sqlalchemy import Connection
 
 from strongroom.activity.notifications.service import MessageService
-from strongroom.foundation.locales import locale_of
+from strongroom.foundation.locales import choose_locale
 from strongroom.foundation.plugins.selection import CHANNELS
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.service import UserService
@@ -58,8 +58,8 @@ class Notices:
         held = self._credentials.of_user(connection, user_id)
         contacts = {item.credential: item.is_verified for item in held if item.kind in CHANNELS}
         proven = (contact for contact, is_verified in contacts.items() if is_verified)
-        locale = self._users.locale_of(connection, user_id)
-        zone = find_zone(self._users.zone_of(connection, user_id)) or UTC_ZONE
+        locale = self._users.get_locale(connection, user_id)
+        zone = find_zone(self._users.get_zone(connection, user_id)) or UTC_ZONE
         return Contacts(contacts, locale, proven, zone)
 
     def notify(
@@ -76,6 +76,6 @@ class Notices:
         for contact in contacts:
             self._messages.send(contact, occasion, parameters or {}, contacts.languages(languages))
 
-    def locale_of(self, contacts: Contacts, languages: Sequence[str] = ()) -> str:
+    def get_locale(self, contacts: Contacts, languages: Sequence[str] = ()) -> str:
         """Return the language of messages to a user, by ``languages`` only if the user caused them."""
-        return locale_of(contacts.languages(languages), self._messages.default_locale)
+        return choose_locale(contacts.languages(languages), self._messages.default_locale)

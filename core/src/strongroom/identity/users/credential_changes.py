@@ -18,7 +18,7 @@ from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.deferred import defer
 from strongroom.foundation.database.statements import Statement
-from strongroom.foundation.database.transaction_state import after_commit, state_of
+from strongroom.foundation.database.transaction_state import after_commit, get_transaction_state
 from strongroom.identity.users.account_links import AccountLinks
 from strongroom.identity.users.models import (
     EMAIL,
@@ -233,7 +233,7 @@ def note_exempt(connection: Connection, user_id: str) -> None:
 
 
 def _noted(connection: Connection) -> dict[str, _State | None]:
-    noted: dict[str, _State | None] = state_of(connection).values.setdefault(_KEY, {})
+    noted: dict[str, _State | None] = get_transaction_state(connection).values.setdefault(_KEY, {})
     return noted
 
 
@@ -363,7 +363,7 @@ def _changed_credentials(before: _State, after: _State) -> Iterator[LoginChange]
         for number in range(max(len(new), len(old))):
             former = old[number] if number < len(old) else None
             current = new[number] if number < len(new) else None
-            yield LoginChange(_effect_of(kind), kind, former, current)
+            yield LoginChange(_get_effect(kind), kind, former, current)
 
 
 def _changed_verifications(before: _State, after: _State) -> Iterator[LoginChange]:
@@ -378,7 +378,7 @@ def _values(items: Iterable[Credential], kind: str) -> list[str]:
     return [item.value for item in items if item.kind == kind]
 
 
-def _effect_of(kind: str) -> Effect:
+def _get_effect(kind: str) -> Effect:
     if kind == USERNAME:
         return Effect.USERNAME
     return Effect.CONTACT if kind in SINGLE_KINDS else Effect.PLATFORM_LOGIN

@@ -271,7 +271,7 @@ class CredentialService:
         if ended.cause is DeactivationCause.TYPE_CHANGE:
             _REMOVE_DUE_PASSWORD.execute(connection, {"of_user": ended.user_id})
 
-    def login_names_of(
+    def find_login_names(
         self, connection: Connection, user_ids: Sequence[str]
     ) -> dict[str, dict[str, Any]]:
         """Return what users log in by: per user, the e-mail address, mobile number and username by kind.
@@ -373,7 +373,7 @@ class CredentialService:
             Unavailable: too many logins are waiting.
         """
         credential = self.identify(username)
-        user_id, stored, ends_at = self._password_of(credential) if credential else (None, None, None)
+        user_id, stored, ends_at = self._find_password(credential) if credential else (None, None, None)
         # Verified even without a user, so that the time is the same.
         samples = self._samples.current
         if len(password) > MAX_LENGTH or not self._hasher.verify_login(password, stored, samples):
@@ -391,7 +391,7 @@ class CredentialService:
         """Return whether a user has a password."""
         return _CHANGED_AT.scalar(connection, {"user_id": user_id}) is not None
 
-    def hash_of(self, user_id: str, password: str) -> str | None:
+    def get_hash(self, user_id: str, password: str) -> str | None:
         """Return the stored hash if the password is the user's, or ``None``.
 
         Raises:
@@ -412,7 +412,7 @@ class CredentialService:
     def _has_ended(self, ends_at: int | None) -> bool:
         return ends_at is not None and ends_at <= self._clock.now()
 
-    def _password_of(
+    def _find_password(
         self, credential: Credential
     ) -> tuple[str | None, StoredPassword | None, int | None]:
         named = {"kind": credential.kind, "value": credential.value}

@@ -176,18 +176,18 @@ class EnrolledFactors:
         return _REMOVE_ALL.execute(connection, {"of_user": user_id})
 
     def _opened(self, row: FactorRow) -> EnrolledFactor:
-        data = self._keys.unseal(_seal_of(row.user_id, row.id), row.sealed_data)
+        data = self._keys.unseal(_seal_context(row.user_id, row.id), row.sealed_data)
         return EnrolledFactor(row.id, json.loads(data))
 
     def _seal(self, user_id: str, factor_id: str, data: Mapping[str, Any]) -> str:
-        return self._keys.seal(_seal_of(user_id, factor_id), json.dumps(data))
+        return self._keys.seal(_seal_context(user_id, factor_id), json.dumps(data))
 
     def _hash(self, factor: str, handle: str) -> str:
         # A hash has one length, whatever the factor's handles are, and the database need not know them.
         return self._keys.hash(_HANDLE, f"{factor}:{handle}")
 
 
-def _seal_of(user_id: str, factor_id: str) -> str:
+def _seal_context(user_id: str, factor_id: str) -> str:
     # Bound to the row, so that write access to the table does not suffice to exchange the factors of
     # two users.
     return f"{_SEAL}:{user_id}:{factor_id}"

@@ -154,7 +154,7 @@ class PasswordHasher:
         """
         if _KEY in described:
             return self._of_same_key(described)
-        scheme = self._scheme_of(described)
+        scheme = self._find_scheme(described)
         parsed = scheme.parse(described)
         if "\n" in parsed.text:
             raise HashRejected("hash must be one line")
@@ -177,7 +177,7 @@ class PasswordHasher:
             described[_KEY] = self._fingerprint
         return described
 
-    def _scheme_of(self, described: Mapping[str, Any]) -> PasswordScheme:
+    def _find_scheme(self, described: Mapping[str, Any]) -> PasswordScheme:
         name = described.get("algorithm")
         scheme = self._imported.get(name) if isinstance(name, str) else None
         if scheme is None:
@@ -192,7 +192,7 @@ class PasswordHasher:
         if described.get("algorithm") == self._own.name:
             return StoredPassword(own)
         scheme, parameters, cost = (
-            self._scheme_of(described),
+            self._find_scheme(described),
             described.get(_DIGEST),
             described.get("cost"),
         )

@@ -169,17 +169,17 @@ class UserService:
         # Deleted users are included, because records still refer to them.
         return _FIND.all(connection, {"user_ids": set(user_ids)})
 
-    def locale_of(self, connection: Connection, user_id: str) -> str | None:
+    def get_locale(self, connection: Connection, user_id: str) -> str | None:
         """Return the locale that a user has chosen, as a BCP 47 tag."""
         locale: str | None = _LOCALE.scalar(connection, {"user_id": user_id})
         return locale
 
-    def zone_of(self, connection: Connection, user_id: str) -> str | None:
+    def get_zone(self, connection: Connection, user_id: str) -> str | None:
         """Return the name of the time zone that a user has chosen."""
         zone: str | None = _ZONE.scalar(connection, {"user_id": user_id})
         return zone
 
-    def locales_of(self, connection: Connection, user_ids: Iterable[str]) -> tuple[str, ...]:
+    def get_locales(self, connection: Connection, user_ids: Iterable[str]) -> tuple[str, ...]:
         """Return the locales that users have chosen. The statements are the same for no users."""
         # No user has the id "".
         ids = tuple(user_ids) or ("",)
@@ -332,20 +332,20 @@ class UserLocales:
     _database: Database
     _users: UserService
 
-    def locale_of(self, user_id: str) -> str | None:
+    def get_locale(self, user_id: str) -> str | None:
         """Return the user's locale as a BCP 47 tag, or ``None`` if the user has chosen none."""
         with self._database.read() as connection:
-            return self._users.locale_of(connection, user_id)
+            return self._users.get_locale(connection, user_id)
 
-    def zone_of(self, user_id: str) -> str | None:
+    def get_zone(self, user_id: str) -> str | None:
         """Return the name of the user's time zone, or ``None`` if the user has chosen none."""
         with self._database.read() as connection:
-            return self._users.zone_of(connection, user_id)
+            return self._users.get_zone(connection, user_id)
 
     def note_zone(self, user_id: str, zone: str) -> None:
         """Store the time zone of a user who has chosen none."""
         with self._database.read() as connection:
-            is_known = self._users.zone_of(connection, user_id) is not None
+            is_known = self._users.get_zone(connection, user_id) is not None
         if not is_known:
             with self._database.write() as connection:
                 _NOTE_ZONE.execute(connection, {"of_user": user_id, "zone": zone})

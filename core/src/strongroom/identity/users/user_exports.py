@@ -59,7 +59,7 @@ _CONSENTS: Final = UserRows(
 _METADATA: Final = UserRows(select(user_metadata.c.metadata).where(user_metadata.c.user_id == _OF_USER))
 
 
-def credentials_of(user_id: BindParameter[str]) -> Select[tuple[str, str]]:
+def credentials_query(user_id: BindParameter[str]) -> Select[tuple[str, str]]:
     """Return a query of the kinds and values of a user's proven credentials, for other features."""
     proven = credentials.c.is_verified
     return select(credentials.c.kind, credentials.c.value).where(
@@ -69,15 +69,15 @@ def credentials_of(user_id: BindParameter[str]) -> Select[tuple[str, str]]:
 
 def user_exports(database: Database) -> list[UserExport]:
     """Return the files about the user."""
-    metadata = _METADATA.of(database)
+    metadata = _METADATA.bind(database)
 
     def read_metadata(user_id: str) -> Iterator[Mapping[str, Any]]:
         return (row["metadata"] for row in metadata(user_id))
 
     return [
-        UserExport("profile", "Your profile", _PROFILE.of(database)),
-        UserExport("contacts", "Your addresses, numbers and other accounts", _CONTACTS.of(database)),
-        UserExport("consents", "The terms that you have accepted", _CONSENTS.of(database)),
-        UserExport("second-factors", "Your second factors, without secrets", _FACTORS.of(database)),
+        UserExport("profile", "Your profile", _PROFILE.bind(database)),
+        UserExport("contacts", "Your addresses, numbers and other accounts", _CONTACTS.bind(database)),
+        UserExport("consents", "The terms that you have accepted", _CONSENTS.bind(database)),
+        UserExport("second-factors", "Your second factors, without secrets", _FACTORS.bind(database)),
         UserExport("metadata", "What applications store in your account", read_metadata),
     ]

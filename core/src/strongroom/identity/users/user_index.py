@@ -84,14 +84,14 @@ def indexed_values(user: User) -> tuple[object, ...]:
     return (user.name, user.status, user.type, user.deleted_at)
 
 
-def mark_of(status: str = "", kind: str = "") -> str:
+def make_mark(status: str = "", kind: str = "") -> str:
     """Return the mark of the users with a status and a type; an empty one may be any."""
     return _STATUS_MARKS.get(status, "") + _TYPE_MARKS.get(kind, "")
 
 
 def indexed_text(texts: Sequence[str], status: str, kind: str) -> str:
     """Return the text of the index for the name and the contacts of a user."""
-    return f"{fold_text(chr(10).join(texts))}\n{mark_of(status, kind)}"
+    return f"{fold_text(chr(10).join(texts))}\n{make_mark(status, kind)}"
 
 
 def note_changed(connection: Connection, user_id: str) -> None:

@@ -23,11 +23,11 @@ from sqlalchemy import (
 )
 
 from strongroom.clock import Clock
-from strongroom.foundation.database.paging import Page, Paging, page_after, page_of
+from strongroom.foundation.database.paging import Page, Paging, make_page, page_after
 from strongroom.foundation.database.statements import Statement, dynamic
 from strongroom.foundation.database.text_index import Source, TextMatch
 from strongroom.identity.users.models import USER, User, users
-from strongroom.identity.users.user_index import USER_INDEX, mark_of, user_search
+from strongroom.identity.users.user_index import USER_INDEX, make_mark, user_search
 
 MAX_HITS: Final = 1000
 """Number of users that a search finds at most."""
@@ -92,9 +92,9 @@ class UserOrder(NamedTuple):
             return [column.desc().nulls_last() if has_nulls else column.desc(), users.c.id.desc()]
         return [column.asc().nulls_first() if has_nulls else column.asc(), users.c.id.asc()]
 
-    def page_of(self, hits: "list[_Hit]", paging: Paging) -> "Page[_Hit]":
+    def make_page(self, hits: "list[_Hit]", paging: Paging) -> "Page[_Hit]":
         """Sort the hits of a search, and return a page of them."""
-        return page_of(hits, paging, _SORT_VALUES[self.key], descending=self.descending)
+        return make_page(hits, paging, _SORT_VALUES[self.key], descending=self.descending)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class UserLists:
             ids = _ids(connection, selection, paging, total)
             return ids.with_items(_users(connection, ids.items))
         hits = _search(connection, selection, selection.text)
-        page = selection.order.page_of(hits, paging)
+        page = selection.order.make_page(hits, paging)
         return page.with_items(_users(connection, [hit.id for hit in page.items]))
 
     def _count(self, connection: Connection, selection: UserSelection) -> int:
@@ -210,12 +210,12 @@ def _ids(connection: Connection, selection: UserSelection, paging: Paging, total
 
 def _search(connection: Connection, selection: UserSelection, text: str) -> list[_Hit]:
     """Return the most recently indexed users who have a text and meet the conditions."""
-    mark = mark_of(selection.values.get("status", ""), selection.values.get("type", ""))
+    mark = make_mark(selection.values.get("status", ""), selection.values.get("type", ""))
     match, dialect = USER_INDEX.match(text, mark=mark), connection.dialect.name
     # Each alone, because an index has one of them.
     few = next((item for item in selection.conditions if _are_few(connection, item)), None)
     if few is not None:
-        sources = [_texts_of(few, dialect)]
+        sources = [_texts_query(few, dialect)]
     else:
         sources = [find(dialect) for find in _sources(connection, match)]
     queries = [_hits(source, selection.conditions_of_hits, dialect) for source in sources]
@@ -259,7 +259,7 @@ def _are_few(connection: Connection, condition: ColumnElement[bool]) -> bool:
     return count <= _FEW
 
 
-def _texts_of(condition: ColumnElement[bool], dialect: str) -> FromClause:
+def _texts_query(condition: ColumnElement[bool], dialect: str) -> FromClause:
     """Return the texts (number, user_id) of the users who meet a condition and have the text."""
     some = select(users.c.id).where(_LIVE, condition).cte("some").prefix_with("MATERIALIZED")
     rows = select(user_search.c.number, user_search.c.user_id)

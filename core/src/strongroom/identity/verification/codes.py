@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 
 from strongroom.clock import DAY, Clock
-from strongroom.foundation.addresses import network_of
+from strongroom.foundation.addresses import get_network
 from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.metadata import Id, Name, Timestamp, metadata
@@ -295,7 +295,7 @@ class CodeService:
         """
         # Read-only, so that a flood of invented ids does not hold the writer lock.
         with self._database.read() as connection:
-            attempts = self._attempts_of(connection, code.id, recipient, purpose)
+            attempts = self._attempts_counter(connection, code.id, recipient, purpose)
         if attempts is None:
             self._count_unknown(code, address)
             return False
@@ -311,10 +311,10 @@ class CodeService:
             # A client that repeats a right code after its use is not guessing.
             is_guess = not self._is_right(connection, self._presented(code))
         if is_guess and address is not None:
-            subject = network_of(address)
+            subject = get_network(address)
             self._rates.spend(Allowance(_BY_ADDRESS, subject, self._limits.unknown_per_address))
 
-    def _attempts_of(
+    def _attempts_counter(
         self, connection: Connection, code_id: str, recipient: Credential, purpose: Purpose
     ) -> str | None:
         """Return the counter name for attempts at an open code, or ``None`` if there is no such code."""

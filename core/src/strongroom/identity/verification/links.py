@@ -16,6 +16,6 @@ class CodeLinks:
 
     _page: str | None
 
-    def of(self, code: NewCode) -> str | None:
+    def url(self, code: NewCode) -> str | None:
         """Return the URL of the link of a code; ``None`` without a page."""
         return None if self._page is None else f"{self._page}{code.id}.{code.link_secret}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from strongroom.activity.notifications.service import MessageService
-from strongroom.foundation.addresses import network_of
+from strongroom.foundation.addresses import get_network
 from strongroom.foundation.config.limits import LimitsSettings
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import CaptchaRequired, NotImplementedHere, ValidationFailed
@@ -43,12 +43,12 @@ def new_device_id() -> str:
     return secrets.token_urlsafe(16)
 
 
-def device_of(client: Client) -> str:
+def get_device(client: Client) -> str:
     """Return an identifier of the device: the id that it sent, or its network and User-Agent.
 
     A client may send another id each time, so the limits per recipient and per address also apply.
     """
-    return client.device_id or f"{network_of(client.address)} {client.user_agent}"
+    return client.device_id or f"{get_network(client.address)} {client.user_agent}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,13 +190,13 @@ class CodeSending:
         if captcha is None:
             raise CaptchaRequired
         self._captchas.spend(captcha, client.address)
-        limited_device = device_of(client) if is_device_limited else None
+        limited_device = get_device(client) if is_device_limited else None
         self._rates.spend(*self._allowances(recipient, client, limited_device))
         with self._database.write() as connection:
-            code = self._codes.create(connection, recipient, purpose, device_of(client))
+            code = self._codes.create(connection, recipient, purpose, get_device(client))
             # The same statements for unknown recipients, so that the duration does not reveal them.
             holders = self._credentials.find_users(connection, [recipient])
-            chosen = self._users.locales_of(connection, holders.values())
+            chosen = self._users.get_locales(connection, holders.values())
         is_bound = bool(holders)
         occasion, parameters = self._content(code, purpose, recipient, links, is_bound=is_bound)
         usable = self._offered.is_usable(recipient, purpose, is_bound=is_bound)
@@ -221,7 +221,7 @@ class CodeSending:
             return _OF_KNOWN, parameters
         if is_bound and purpose is Purpose.BIND and recipient.kind == EMAIL:
             return _OF_HELD, parameters
-        url = links.of(code) if links and purpose is Purpose.LOGIN and recipient.kind == EMAIL else None
+        url = links.url(code) if links and purpose is Purpose.LOGIN and recipient.kind == EMAIL else None
         if url is None or not self._messages.can_send(_WITH_LINK, recipient):
             return purpose.value, parameters
         return _WITH_LINK, {**parameters, "link": url}
@@ -234,7 +234,7 @@ class CodeSending:
             yield Allowance("code-device", device, limits.code_per_device)
         name = f"{recipient.kind}:{recipient.value}"
         yield Allowance("code-recipient", name, limits.code_per_recipient)
-        yield Allowance("code-address", network_of(client.address), limits.code_per_address)
+        yield Allowance("code-address", get_network(client.address), limits.code_per_address)
 
     def _shortest_pause(self) -> int:
         """Return the minimum number of seconds until another code can be sent."""

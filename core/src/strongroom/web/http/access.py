@@ -212,7 +212,7 @@ def require_verified_login(caller: Caller) -> None:
     """
     if caller.identity is None:
         raise RuntimeError("the view has not verified the login of its caller")
-    _authenticator_of(caller).note_seen(caller)
+    _get_authenticator(caller).note_seen(caller)
 
 
 def require_recent_factor(caller: Caller) -> None:
@@ -225,7 +225,7 @@ def require_recent_factor(caller: Caller) -> None:
         StepUpRequired: the user has a second factor, and has not proven it lately.
     """
     if caller.key is None:
-        identity = caller.identity or _authenticator_of(caller).identify(caller)
+        identity = caller.identity or _get_authenticator(caller).identify(caller)
         get_service(FactorGuard).require_factor(identity)
 
 
@@ -235,7 +235,7 @@ def login_watch() -> Callable[[], bool] | None:
     It may be called after the request, while its response is sent.
     """
     caller: Caller | None = current_environ().get(CALLER)
-    return None if caller is None else partial(_is_valid, _authenticator_of(caller), caller)
+    return None if caller is None else partial(_is_valid, _get_authenticator(caller), caller)
 
 
 def _is_valid(authenticator: "TokenAuthenticator | KeyAuthenticator", caller: Caller) -> bool:
@@ -263,7 +263,7 @@ def optional_identity() -> Identity | None:
     caller: Caller | None = current_environ().get(CALLER)
     if caller is None:
         return None
-    return caller.identity or _authenticator_of(caller).identify(caller)
+    return caller.identity or _get_authenticator(caller).identify(caller)
 
 
 def presented_user_id() -> str | None:
@@ -292,7 +292,7 @@ def presented_token() -> str | None:
     return bearer or plain or None
 
 
-def _authenticator_of(caller: Caller) -> TokenAuthenticator | KeyAuthenticator:
+def _get_authenticator(caller: Caller) -> TokenAuthenticator | KeyAuthenticator:
     if caller.key is not None:
         return get_service(KeyAuthenticator)
     return get_service(TokenAuthenticator)

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Protocol
 
 from strongroom.foundation.errors import Translate, Unavailable
-from strongroom.foundation.locales import DEFAULT_LOCALE, LOCALES, locale_of
+from strongroom.foundation.locales import DEFAULT_LOCALE, LOCALES, choose_locale
 from strongroom.foundation.translations import Translations
 from strongroom.web.http.access import presented_user_id
 from strongroom.web.http.request import get_service, languages
@@ -13,7 +13,7 @@ from strongroom.web.http.request import get_service, languages
 class LocaleLookup(Protocol):
     """Finds the languages that users have chosen."""
 
-    def locale_of(self, user_id: str) -> str | None:
+    def get_locale(self, user_id: str) -> str | None:
         """Return the user's locale as a BCP 47 tag, or ``None`` if the user has chosen none."""
 
 
@@ -22,8 +22,8 @@ def response_locale() -> str:
 
     ``Accept-Language`` is for this request, so it precedes the locale in the user's account.
     """
-    accepted = locale_of(languages(), "", LOCALES)
-    return accepted or locale_of(filter(None, [_locale_of_user()]))
+    accepted = choose_locale(languages(), "", LOCALES)
+    return accepted or choose_locale(filter(None, [_locale_of_user()]))
 
 
 def translator(locale: str) -> Translate:
@@ -39,6 +39,6 @@ def _locale_of_user() -> str | None:
         return None
     # The response to an error must not fail because the database, too, is unavailable.
     try:
-        return get_service(LocaleLookup).locale_of(user_id)
+        return get_service(LocaleLookup).get_locale(user_id)
     except Unavailable:
         return None

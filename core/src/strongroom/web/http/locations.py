@@ -40,10 +40,10 @@ def own_url() -> str:
 
 def absolute_url(endpoint: str, **values: Any) -> str:
     """Return the public URL of an endpoint. It never depends on the Host header of the request."""
-    return get_service(PublicUrl).root + _path_of(endpoint, values)
+    return get_service(PublicUrl).root + _make_path(endpoint, values)
 
 
-def _path_of(endpoint: str, values: Mapping[str, Any]) -> str:
+def _make_path(endpoint: str, values: Mapping[str, Any]) -> str:
     """Return the path of an endpoint, as ``url_for``.
 
     That creates Flask's request and searches all rules, which takes as long as several queries.

@@ -82,7 +82,7 @@ def known_method(environ: Mapping[str, Any]) -> str:
 RequestNotes = dict[str, str]
 
 
-def notes_of(environ: dict[str, Any]) -> RequestNotes:
+def get_notes(environ: dict[str, Any]) -> RequestNotes:
     """Return the route and id of a request, which are complete when its response is."""
     notes: RequestNotes = environ.setdefault(_SEEN, {})
     return notes
@@ -134,7 +134,7 @@ class _RequestStats:
         self._meter = meter
         self._method = known_method(environ)
         self._began = time.perf_counter()
-        self._seen = notes_of(environ)
+        self._seen = get_notes(environ)
         self._ended = False
         self._body = environ["wsgi.input"] = _CountedBody(environ["wsgi.input"])
         # Reported if the application raises before it calls start_response.

@@ -64,7 +64,7 @@ def add_examples(document: Json) -> None:
     for content, is_request in _contents(document):
         for media_type in _JSON_TYPES & content.keys():
             if schema := content[media_type].get("schema"):
-                content[media_type].setdefault("example", examples.of(schema, is_request=is_request))
+                content[media_type].setdefault("example", examples.make(schema, is_request=is_request))
 
 
 def _contents(document: Json) -> Iterator[tuple[Json, bool]]:
@@ -84,7 +84,7 @@ class _Examples:
 
     _schemas: Mapping[str, Json]
 
-    def of(self, schema: Json, name: str = "", depth: int = 0, *, is_request: bool = False) -> Any:
+    def make(self, schema: Json, name: str = "", depth: int = 0, *, is_request: bool = False) -> Any:
         """Return an example; of a request body, with the required members only."""
         schema = self._resolved(schema)
         if "example" in schema or "const" in schema or "enum" in schema:
@@ -117,19 +117,21 @@ class _Examples:
         if not is_request and depth < _DEEPEST:
             names |= properties.keys()
         made = {
-            name: self.of(member, name, depth + 1, is_request=is_request)
+            name: self.make(member, name, depth + 1, is_request=is_request)
             for name, member in properties.items()
             if name in names
         }
         others = schema.get("additionalProperties")
         if not properties and isinstance(others, dict) and others:
-            made[ID] = self.of(others, "", depth + 1, is_request=is_request)
+            made[ID] = self.make(others, "", depth + 1, is_request=is_request)
         return made
 
     def _array(self, schema: Json, name: str, depth: int, *, is_request: bool) -> list[Any]:
         if depth >= _DEEPEST:
             return []
-        item = self.of(schema.get("items", {}), name.removesuffix("s"), depth + 1, is_request=is_request)
+        item = self.make(
+            schema.get("items", {}), name.removesuffix("s"), depth + 1, is_request=is_request
+        )
         return [item] * max(1, schema.get("minItems", 1))
 
 

@@ -135,7 +135,7 @@ class OperationContext(RequestContext):
     @cached_property
     def client(self) -> Client:
         """The client of the request."""
-        return _client_of(self.environ)
+        return _get_client(self.environ)
 
 
 def mounted_environ() -> dict[str, Any]:
@@ -208,27 +208,27 @@ def client() -> Client:
     context = _current_context()
     if isinstance(context, OperationContext):
         return context.client
-    return _client_of(context.request.environ)
+    return _get_client(context.request.environ)
 
 
 def client_address() -> str:
     """Return the address of the client. No other code may read it from the request."""
     # Hot: most requests need no more of their client, see ADR 0076.
-    return _address_of(current_environ())
+    return _get_address(current_environ())
 
 
-def _address_of(environ: dict[str, Any]) -> str:
+def _get_address(environ: dict[str, Any]) -> str:
     return get_service(TrustedProxies).client_address(
         environ.get("REMOTE_ADDR") or "", environ.get("HTTP_X_FORWARDED_FOR") or ""
     )
 
 
-def _client_of(environ: dict[str, Any]) -> Client:
+def _get_client(environ: dict[str, Any]) -> Client:
     return Client(
-        address=_address_of(environ),
+        address=_get_address(environ),
         # Truncated, because both are stored in rows.
-        user_agent=(_header_of(environ, "User-Agent") or "")[:512],
-        device_id=(_header_of(environ, "X-Device-Id") or "")[:128] or None,
+        user_agent=(_get_header(environ, "User-Agent") or "")[:512],
+        device_id=(_get_header(environ, "X-Device-Id") or "")[:128] or None,
     )
 
 
@@ -252,10 +252,10 @@ def header(name: str) -> str | None:
     Werkzeug's ``request.headers`` raises and catches an error internally for an absent header, which
     makes looking for five of them as expensive as the rest of a short request.
     """
-    return _header_of(current_environ(), name)
+    return _get_header(current_environ(), name)
 
 
-def _header_of(environ: dict[str, Any], name: str) -> str | None:
+def _get_header(environ: dict[str, Any], name: str) -> str | None:
     value: str | None = environ.get(_environ_key(name))
     return value
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from strongroom.plugin_api.tracing import SpanKind, Tracer, TraceSpan, attached
-from strongroom.web.http.middleware import NO_ROUTE, WsgiApp, known_method, notes_of
+from strongroom.web.http.middleware import NO_ROUTE, WsgiApp, get_notes, known_method
 
 _SERVER_ERROR: Final = 500
 
@@ -60,7 +60,7 @@ class _TracedRequest:
         # Reported if the application raises before it calls start_response.
         self.status = _SERVER_ERROR
         self._method = known_method(environ)
-        self._notes = notes_of(environ)
+        self._notes = get_notes(environ)
         self._ended = False
 
     def end(self, error: BaseException | None = None) -> None:

@@ -27,7 +27,7 @@ class AccountPages:
     change_password: str | None = None
 
     @classmethod
-    def of(cls, pages: LoginPages | None) -> "AccountPages":
+    def from_pages(cls, pages: LoginPages | None) -> "AccountPages":
         """Return the paths of the pages of a plugin, if one has them."""
         if pages is None:
             return cls()

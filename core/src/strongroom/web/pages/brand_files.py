@@ -85,7 +85,7 @@ def read_brand_file(key: str, path: Path) -> BrandFile:
     content = _content(path)
     if len(content) > MAX_BYTES:
         raise ValueError(f"{path} has more than {MAX_BYTES} bytes; make it smaller")
-    suffix = next((suffix for suffix in KINDS[key] if _is_of(suffix, content)), None)
+    suffix = next((suffix for suffix in KINDS[key] if _has_type(suffix, content)), None)
     if suffix is None:
         names = " or ".join(_NAMES[suffix] for suffix in KINDS[key])
         raise ValueError(f"{path} must be {names}, by its content")
@@ -108,7 +108,7 @@ def _content(path: Path) -> bytes:
         raise ValueError(f"{path} cannot be read: {error.strerror}; name a readable file") from error
 
 
-def _is_of(suffix: str, content: bytes) -> bool:
+def _has_type(suffix: str, content: bytes) -> bool:
     if suffix == ".css":
         return _is_text(content)
     if suffix == ".svg":

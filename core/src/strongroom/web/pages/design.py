@@ -131,7 +131,7 @@ class PageDesign:
         return list(self._links(language))
 
     def _links(self, language: str) -> Iterator[FrameLink]:
-        text, brand = TEXTS.of(language), self.brand
+        text, brand = TEXTS.translator(language), self.brand
         urls = {"terms": brand.terms_url, "privacy": brand.privacy_url, "support": brand.support_url}
         yield from (FrameLink(text(key), url) for key, url in urls.items() if url)
         yield from (FrameLink(link.label_in(language), link.url) for link in brand.links)

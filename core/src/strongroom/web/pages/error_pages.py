@@ -6,7 +6,7 @@ from typing import Final
 import flask
 
 from strongroom.foundation import errors
-from strongroom.foundation.locales import LOCALES, locale_of
+from strongroom.foundation.locales import LOCALES, choose_locale
 from strongroom.plugin_api.web import ApiError
 from strongroom.web.http.access import SAFE_METHODS
 from strongroom.web.http.languages import translator
@@ -68,7 +68,7 @@ def _error_page(error: ApiError, response: flask.Response) -> flask.Response:
     It needs no other file of the server.
     """
     design = get_service(PageDesign)
-    message = translator(locale_of(page_languages(), known=LOCALES))(str(error))
+    message = translator(choose_locale(page_languages(), known=LOCALES))(str(error))
     page = _PAGES.render(
         "error.html",
         status=response.status_code,

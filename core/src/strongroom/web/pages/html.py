@@ -18,7 +18,7 @@ from typing import Any, Final
 import flask
 from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined, Template
 
-from strongroom.foundation.locales import locale_of
+from strongroom.foundation.locales import choose_locale
 from strongroom.foundation.text_direction import with_shown_direction
 from strongroom.plugin_api.forms import PagePart
 from strongroom.plugin_api.times import shown_day, shown_moment, zone_name
@@ -28,7 +28,7 @@ from strongroom.web.pages.design import TEXTS, FrameLink, LanguageChoice, PageDe
 from strongroom.web.pages.languages import page_languages
 from strongroom.web.pages.page_texts import PageTexts
 from strongroom.web.pages.page_zones import page_zone
-from strongroom.web.pages.template_copies import SERVER, copies_of
+from strongroom.web.pages.template_copies import SERVER, load_copies
 
 _POLICY: Final[Mapping[str, str]] = {
     "default-src": "'none'",
@@ -88,7 +88,7 @@ class PageFrame:
     @property
     def text(self) -> Callable[..., str]:
         """The function that returns a text of the server by its key."""
-        return TEXTS.of(self.language)
+        return TEXTS.translator(self.language)
 
     @property
     def translated(self) -> Callable[[str], str]:
@@ -129,9 +129,9 @@ class Pages:
             values: the other variables of the template.
         """
         locales = (language, *page_languages()) if language else page_languages()
-        language = locale_of(locales, known=self._texts.languages)
+        language = choose_locale(locales, known=self._texts.languages)
         nonce = secrets.token_urlsafe(16)
-        variables = {"nonce": nonce, "language": language, "text": self._texts.of(language)}
+        variables = {"nonce": nonce, "language": language, "text": self._texts.translator(language)}
         parts = [*_parts(values.values())]
         frame = PageFrame(get_service(PageDesign), language, _scripts(parts))
         html = self._template(template, frame.design).render(variables, strongroom=frame, **values)
@@ -146,12 +146,12 @@ class Pages:
 
     def macros(self, template: str, **variables: Any) -> Any:
         """Return a template whose macros are its attributes, with the texts of the page's language."""
-        language = locale_of(page_languages(), known=self._texts.languages)
+        language = choose_locale(page_languages(), known=self._texts.languages)
         frame = PageFrame(get_service(PageDesign), language)
         return self._template(template, frame.design).make_module(
             {
                 "language": language,
-                "text": self._texts.of(language),
+                "text": self._texts.translator(language),
                 "strongroom": frame,
                 **variables,
             }
@@ -168,9 +168,9 @@ class Pages:
         # Created by the first page, because most processes render none.
         if copies not in self._environments:
             own, server = PackageLoader(self._package), PackageLoader(_OWN_PACKAGE)
-            shared = PrefixLoader({SERVER: copies_of(copies, SERVER, server)})
+            shared = PrefixLoader({SERVER: load_copies(copies, SERVER, server)})
             environment = Environment(
-                loader=ChoiceLoader([shared, copies_of(copies, self._owner, own)]),
+                loader=ChoiceLoader([shared, load_copies(copies, self._owner, own)]),
                 autoescape=True,
                 auto_reload=False,
                 trim_blocks=True,

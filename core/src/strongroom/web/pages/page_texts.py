@@ -25,7 +25,7 @@ class PageTexts:
         """The languages that have texts, and English."""
         return self._catalogues.keys() | {DEFAULT_LOCALE}
 
-    def of(self, language: str) -> Callable[..., str]:
+    def translator(self, language: str) -> Callable[..., str]:
         """Return the function that returns a text by its key; in English if the language lacks it."""
         if language not in self._functions:
             catalogues = self._catalogues

@@ -23,7 +23,7 @@ _ZONE: Final = "strongroom.zone"
 class ZoneLookup(Protocol):
     """Finds the time zones that users have chosen."""
 
-    def zone_of(self, user_id: str) -> str | None:
+    def get_zone(self, user_id: str) -> str | None:
         """Return the name of the user's zone, or ``None`` if the user has chosen none."""
 
     def note_zone(self, user_id: str, zone: str) -> None:
@@ -51,6 +51,6 @@ def _zone_of_user() -> str | None:
         return None
     # The page of an error must not fail because the database, too, is unavailable.
     try:
-        return get_service(ZoneLookup).zone_of(session.user_id)
+        return get_service(ZoneLookup).get_zone(session.user_id)
     except Unavailable:
         return None

@@ -33,7 +33,7 @@ def html_files(folder: Traversable, path: str = "") -> Iterator[tuple[str, Trave
             yield f"{path}{item.name}", item
 
 
-def copies_of(folder: Path | None, owner: str, original: BaseLoader) -> BaseLoader:
+def load_copies(folder: Path | None, owner: str, original: BaseLoader) -> BaseLoader:
     """Return the loader of an owner's templates: copies, or else the originals."""
     if folder is None:
         return original

@@ -9,7 +9,7 @@ from strongroom.plugin_api.visits import current_visit
 from strongroom_console.file_actions import ACTIONS
 from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.my_files.nodes import node_page, read_node
-from strongroom_console.my_files.previews import TEXT_BYTES, preview_of, text_of
+from strongroom_console.my_files.previews import TEXT_BYTES, preview_of, read_text
 from strongroom_console.tenant.frame import tenant_path
 from strongroom_console.tenant.member_list import member_names
 
@@ -37,7 +37,7 @@ def show_details(tenant_id: str, node_id: str) -> Any:
         "my_files/node_details.html",
         node,
         preview=preview,
-        text_of_file=text_of(visit, node) if preview == "text" else None,
+        text_of_file=read_text(visit, node) if preview == "text" else None,
         is_cut=node["size"] > TEXT_BYTES,
         owner_is_me=owner_id == visit.session.user_id,
         owner_name=member_names(visit, tenant_id).get(owner_id),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from strongroom.plugin_api.file_pages import icon_of, size_text
+from strongroom.plugin_api.file_pages import get_icon, size_text
 from strongroom.plugin_api.visits import Visit
 from strongroom_console.my_files.folders import crumbs
 from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
@@ -91,4 +91,4 @@ def _tabs(visit: Visit, node: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def _icon(node: Mapping[str, Any]) -> str:
-    return "folder" if node["type"] == "folder" else icon_of(essence_of(node))
+    return "folder" if node["type"] == "folder" else get_icon(essence_of(node))

@@ -68,7 +68,7 @@ def preview_of(node: Mapping[str, Any]) -> str | None:
     return "text" if is_text else None
 
 
-def text_of(visit: Visit, node: Mapping[str, Any]) -> str | None:
+def read_text(visit: Visit, node: Mapping[str, Any]) -> str | None:
     """Return the beginning of a text; ``None`` if it cannot be read."""
     try:
         with visit.host.files.open(node["tenantId"], node["id"], 0, TEXT_BYTES) as chunks:

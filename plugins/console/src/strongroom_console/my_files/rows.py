@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from strongroom.plugin_api.file_pages import icon_of, size_text
+from strongroom.plugin_api.file_pages import get_icon, size_text
 from strongroom_console.my_files.nodes import essence_of
 from strongroom_console.my_files.previews import preview_of
 
@@ -31,7 +31,7 @@ def row(node: Mapping[str, Any], included: Mapping[str, Mapping[str, str]]) -> M
     return {
         **node,
         "is_folder": is_folder,
-        "icon": "folder" if is_folder else icon_of(essence_of(node)),
+        "icon": "folder" if is_folder else get_icon(essence_of(node)),
         "size_text": "" if is_folder else size_text(node["size"]),
         "owner_name": owner.get("name", ""),
         "is_picture": preview_of(node) == "picture",

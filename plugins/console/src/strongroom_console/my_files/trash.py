@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from flask import Blueprint, request
 
-from strongroom.plugin_api.file_pages import icon_of, size_text
+from strongroom.plugin_api.file_pages import get_icon, size_text
 from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.visits import STALE, Visit, current_visit
 from strongroom_console.lists import MAX_PAGE_SIZE
@@ -92,7 +92,7 @@ def _path(tenant_id: str) -> str:
 def _row(node: Mapping[str, Any], included: Mapping[str, Mapping[str, str]]) -> Mapping[str, Any]:
     return {
         **node,
-        "icon": "folder" if node["type"] == "folder" else icon_of(essence_of(node)),
+        "icon": "folder" if node["type"] == "folder" else get_icon(essence_of(node)),
         "size_text": size_text(node["size"]),
         "trashed_by_name": included.get(node["trashedBy"]["$ref"], {}).get("name", ""),
     }

@@ -25,8 +25,8 @@ from strongroom_login_oauth.testing.harness import (
     OUTSIDER,
     Harness,
     make_login,
-    parameters_of,
     platform_server,
+    query_parameters,
 )
 from strongroom_login_oauth.testing.rest_client import RestClient, answer_of
 
@@ -256,7 +256,7 @@ class RedirectLoginContract:
         self, harness: Harness, server: LiveServer, begin_path: str, callback: str
     ) -> None:
         browser = Browser(server)
-        state = parameters_of(harness.refuse(self.press(browser, begin_path)))["state"]
+        state = query_parameters(harness.refuse(self.press(browser, begin_path)))["state"]
         said = {"error": "server_error", "error_description": "<b>call 555-0100</b>", "state": state}
         browser.open(f"{callback}?{urlencode(said)}")
         assert browser.path.startswith("/account/login")
@@ -379,7 +379,7 @@ class OAuthLoginContract(RedirectLoginContract):
     ) -> None:
         redirect = urlsplit(harness.refuse(client.begin(returnTo="/account/")["url"]))
         reply = server.request("GET", f"{redirect.path}?{redirect.query}")
-        answer = parameters_of(reply.headers["location"])
+        answer = query_parameters(reply.headers["location"])
         assert answer["error"] == f"error.{client.name}-access-denied"
         assert "code" not in answer
 

@@ -24,7 +24,7 @@ from strongroom_login_oauth.memory import MemoryValues
 from strongroom_login_oauth.method import OAuthLogin, proof_of
 from strongroom_login_oauth.provider import Start
 from strongroom_login_oauth.routes import redirect_uri
-from strongroom_login_oauth.testing.rest_client import RestClient, answer_of, parameters_of
+from strongroom_login_oauth.testing.rest_client import RestClient, answer_of, query_parameters
 
 __all__ = [
     "MEMBER",
@@ -36,8 +36,8 @@ __all__ = [
     "attempt_of",
     "make_login",
     "new_proof",
-    "parameters_of",
     "platform_server",
+    "query_parameters",
 ]
 
 MEMBER: Final = "member"
@@ -207,7 +207,7 @@ def new_proof(
         user_agent=user_agent,
     )
     url = login.providers[name].authorize_url(start)
-    redirect = parameters_of(harness.approve(url, person))
+    redirect = query_parameters(harness.approve(url, person))
     assert redirect.get("state") == start.state
     code = next(redirect[name] for name in login.code_parameters if name in redirect)
     known = {name: redirect[name] for name in login.parameters if name in redirect}

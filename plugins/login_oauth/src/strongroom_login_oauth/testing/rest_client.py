@@ -55,12 +55,12 @@ class RestClient:
 
 def answer_of(method: type[OAuthLogin[Any]], redirect: str) -> dict[str, str]:
     """Return the body for the REST API that the redirect of the platform leads to."""
-    query = parameters_of(redirect)
+    query = query_parameters(redirect)
     names = ("state", *method.parameters)
     code = next(query[name] for name in method.code_parameters if name in query)
     return {"code": code, **{name: query[name] for name in names if name in query}}
 
 
-def parameters_of(url: str) -> dict[str, str]:
+def query_parameters(url: str) -> dict[str, str]:
     """Return the parameters of a redirect."""
     return dict(parse_qsl(urlsplit(url).query, keep_blank_values=True))

@@ -18,7 +18,7 @@ from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.account.frame import ME, account_page, follow, recall, remember, show
 from strongroom_login_pages.sign_in.progress import LoginProgress
 from strongroom_login_pages.sign_in.step_up import STALE
-from strongroom_login_pages.texts import text_of
+from strongroom_login_pages.texts import error_text
 from strongroom_login_pages.visit import LoginVisit, Routes, logged_in
 
 _FACTORS: Final = f"{ME}/factors"
@@ -136,7 +136,7 @@ def _refused(visit: LoginVisit, response: RestResponse, view: FactorView) -> Any
     if visit.flow.enrolment is None:
         is_asked = view.is_backup and response.error in STALE
         return follow(visit, response, f"/enrolments/{view.kind}" if is_asked else "/", None)
-    notice = text_of(response.error)
+    notice = error_text(response.error)
     if response.status == HTTPStatus.UNAUTHORIZED:
         visit.switch(notice=notice)
         return visit.redirect("/login")

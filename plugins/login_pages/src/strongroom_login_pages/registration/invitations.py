@@ -15,7 +15,7 @@ from strongroom_login_pages.account.frame import ME, login_name
 from strongroom_login_pages.account.invitations import received_invitations
 from strongroom_login_pages.sign_in.attempt import INVITATION, REGISTRATION
 from strongroom_login_pages.sign_in.ways import registers_invited
-from strongroom_login_pages.texts import text_of
+from strongroom_login_pages.texts import error_text
 from strongroom_login_pages.visit import LoginVisit, Routes
 
 _PAGE: Final = "/invitations/<secret>"
@@ -101,7 +101,7 @@ def _can_register(visit: LoginVisit, invitation: Invitation) -> bool:
 
 def _refusal(visit: LoginVisit, response: RestResponse, user: Mapping[str, Any] | None) -> Any:
     if response.status not in (HTTPStatus.NOT_FOUND, HTTPStatus.BAD_REQUEST):
-        return visit.page("error.html", status=response.status, reason=text_of(response.error))
+        return visit.page("error.html", status=response.status, reason=error_text(response.error))
     return visit.page("registration/invitation_void.html", status=HTTPStatus.NOT_FOUND, user=user)
 
 

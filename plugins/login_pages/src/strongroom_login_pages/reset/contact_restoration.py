@@ -3,7 +3,7 @@
 from typing import Any
 
 from strongroom.plugin_api.web import RestResponse
-from strongroom_login_pages.texts import password_text, text_of
+from strongroom_login_pages.texts import error_text, password_text
 from strongroom_login_pages.visit import LoginVisit, Routes
 
 _PAGE = "/restore/<token>"
@@ -47,5 +47,5 @@ def _form(visit: LoginVisit, token: str, error: str | None = None) -> Any:
 
 def _refusal(visit: LoginVisit, response: RestResponse) -> Any:
     is_taken = response.error == "error.credential-taken"
-    reason = "restore-taken" if is_taken else text_of(response.error)
+    reason = "restore-taken" if is_taken else error_text(response.error)
     return visit.page("error.html", status=response.status, reason=reason)

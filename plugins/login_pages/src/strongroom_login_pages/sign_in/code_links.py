@@ -12,7 +12,7 @@ from typing import Any, Final
 from strongroom_login_pages.sign_in.attempt import CODE
 from strongroom_login_pages.sign_in.code_login import authorization_by
 from strongroom_login_pages.sign_in.progress import LoginProgress
-from strongroom_login_pages.texts import text_of
+from strongroom_login_pages.texts import error_text
 from strongroom_login_pages.visit import LoginVisit, Routes
 
 _REFUSED: Final = "error.invalid-credentials"
@@ -60,5 +60,5 @@ def _form(visit: LoginVisit, link: str, error: str | None = None) -> Any:
         status=400 if visit.request.method == "POST" else 200,
         link=link,
         account=masked(visit.flow.attempt.username) if _is_of_browser(visit, link) else None,
-        error=("link-used" if error == _REFUSED else text_of(error)) if error else None,
+        error=("link-used" if error == _REFUSED else error_text(error)) if error else None,
     )

@@ -13,7 +13,7 @@ from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.captchas import REFUSED, captcha_member
 from strongroom_login_pages.sign_in.attempt import CODE, RECIPIENT
 from strongroom_login_pages.sign_in.progress import LoginProgress
-from strongroom_login_pages.texts import text_of
+from strongroom_login_pages.texts import error_text
 from strongroom_login_pages.visit import LoginVisit, Routes
 
 WAY: Final = "code"
@@ -128,7 +128,7 @@ def _request_form(visit: LoginVisit, error: str | None = None, *, notice: str | 
     return visit.page(
         "sign_in/code_request.html",
         status=400 if error else 200,
-        error=text_of(error) if error else None,
+        error=error_text(error) if error else None,
         notice=notice,
         recipient=visit.flow.attempt.username,
         captcha=visit.captcha(),

@@ -13,7 +13,7 @@ from strongroom_login_pages.sign_in.links import LinkOrder, ShownLinks
 from strongroom_login_pages.sign_in.progress import LoginProgress
 from strongroom_login_pages.sign_in.second_factor import answer_of, answered
 from strongroom_login_pages.sign_in.ways import PASSWORD, last_way, way_of, ways_of
-from strongroom_login_pages.texts import password_text, text_of
+from strongroom_login_pages.texts import error_text, password_text
 from strongroom_login_pages.visit import LoginVisit, Routes
 
 _CHANGE: Final = "error.password-change-required"
@@ -101,7 +101,7 @@ class Login:
         if refusal is None:
             return visit.redirect("/login/code")
         is_no_contact = refusal.error in ("error.validation-failed", "error.not-implemented")
-        return self._form(visit, "recipient-invalid" if is_no_contact else text_of(refusal.error))
+        return self._form(visit, "recipient-invalid" if is_no_contact else error_text(refusal.error))
 
     def _ask_again(self, visit: LoginVisit, error: str | None) -> Any:
         """Return the form that follows a refused password: for a new one, or for the login."""
@@ -110,7 +110,7 @@ class Login:
             return _new_password_form(visit, password_text(error) if is_refused else None)
         captcha = visit.captcha() if error in REFUSED else None
         is_automatic = captcha is not None and captcha.is_automatic
-        reason = "captcha-by-browser" if is_automatic else text_of(error)
+        reason = "captcha-by-browser" if is_automatic else error_text(error)
         return self._form(visit, reason, captcha=captcha)
 
     def _form(self, visit: LoginVisit, error: str | None = None, **values: Any) -> Any:

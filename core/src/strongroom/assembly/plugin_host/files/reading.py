@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from strongroom.assembly.plugin_host.caller import AsCaller, paging_of, result_page
+from strongroom.assembly.plugin_host.caller import AsCaller, make_paging, result_page
 from strongroom.assembly.plugin_host.files.content import storage_errors
 from strongroom.assembly.plugin_host.files.records import (
     file_info,
@@ -49,7 +49,7 @@ class FileReads(AsCaller, api.FilesAPI):
         query: Mapping[str, Any] | None = None,
     ) -> ResultPage[api.FileInfo]:
         selection = NodeSelection(order=NodeOrder(folders_first=folders_first))
-        requested = paging_of(page, size) if query is None else requested_paging(query)
+        requested = make_paging(page, size) if query is None else requested_paging(query)
         paging = node_paging(requested, selection.order)
         caller = self._caller(operations.LIST, tenant_id, parent_id)
         listing = self._get(FileListing)
@@ -75,7 +75,7 @@ class FileReads(AsCaller, api.FilesAPI):
         page: int = 1,
         size: int = 100,
     ) -> ResultPage[api.FileInfo]:
-        caller, paging = self._caller(operations.LIST, tenant_id, parent_id), paging_of(page, size)
+        caller, paging = self._caller(operations.LIST, tenant_id, parent_id), make_paging(page, size)
         of_kind = {} if kind is None else {"type": kind}
         criteria = parse_values(SearchQuery, {"query": text, "sort": sort, **of_kind})
         request = NodeSearch(
@@ -116,7 +116,7 @@ class FileReads(AsCaller, api.FilesAPI):
     def versions(
         self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
     ) -> ResultPage[api.VersionInfo]:
-        service, paging = self._get(VersionService), paging_of(page, size)
+        service, paging = self._get(VersionService), make_paging(page, size)
         caller = self._caller(operations.LIST_VERSIONS, tenant_id, file_id)
         versions, _ = service.page(caller, tenant_id, file_id, paging)
         return result_page(versions).map(version_info)

@@ -1,6 +1,6 @@
 """The calls of ``host.files`` about grants."""
 
-from strongroom.assembly.plugin_host.caller import AsCaller, paging_of, result_page
+from strongroom.assembly.plugin_host.caller import AsCaller, make_paging, result_page
 from strongroom.assembly.plugin_host.files.records import grant_info, permission_level
 from strongroom.content.files.grants import GrantRequest, GrantService
 from strongroom.content.nodes import operations
@@ -14,7 +14,7 @@ class FileGrants(AsCaller, api.FilesAPI):
     def grants(
         self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
     ) -> ResultPage[api.GrantInfo]:
-        service, paging = self._get(GrantService), paging_of(page, size)
+        service, paging = self._get(GrantService), make_paging(page, size)
         grants, _ = service.page(
             self._caller(operations.LIST_GRANTS, tenant_id, file_id), tenant_id, file_id, paging
         )

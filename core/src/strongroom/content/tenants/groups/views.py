@@ -13,7 +13,7 @@ from strongroom.content.tenants.schemas import (
     NewGroupSchema,
 )
 from strongroom.foundation import errors
-from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.locations import Location
 from strongroom.web.http.paging import envelope, paging, reference
@@ -62,7 +62,7 @@ def create_group(tenant_id: str, body: Json) -> Group:
     access=Access.USER,
     rule=operations.LIST_GROUPS,
     query=GroupsQuery,
-    returns=collection_of(GroupSchema),
+    returns=collection_schema(GroupSchema),
     compress=True,
     errors=(errors.Forbidden,),
 )
@@ -136,7 +136,7 @@ def delete_group(tenant_id: str, group_id: str, revision: int | None) -> dict[st
     access=Access.USER,
     rule=operations.LIST_GROUPS,
     query=PagingQuery,
-    returns=collection_of(GroupMemberSchema),
+    returns=collection_schema(GroupMemberSchema),
     compress=True,
     errors=(errors.Forbidden, errors.NotFound),
 )

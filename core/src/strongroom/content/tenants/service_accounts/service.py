@@ -161,7 +161,7 @@ class ServiceAccountService:
     def keys(self, identity: Identity, tenant_id: str, user_id: str, paging: Paging) -> Page[AccessKey]:
         """Return a page of the keys of an account; raises as :meth:`get`."""
         self._require_managed(identity, tenant_id, user_id)
-        return self._keys.page_of(user_id, paging)
+        return self._keys.get_page(user_id, paging)
 
     def revoke_key(
         self, identity: Identity, tenant_id: str, user_id: str, key_id: str, origin: Origin

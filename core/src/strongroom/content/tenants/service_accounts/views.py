@@ -20,7 +20,7 @@ from strongroom.identity.access_keys.views import (
 )
 from strongroom.identity.service_accounts.schemas import NewServiceAccountSchema, ServiceAccountSchema
 from strongroom.identity.service_accounts.views import serialize as serialize_account
-from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_of
+from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.locations import Location
 from strongroom.web.http.paging import envelope, paging
@@ -70,7 +70,7 @@ def create_service_account(tenant_id: str, body: Json) -> Json:
     access=Access.USER,
     rule=operations.LIST_SERVICE_ACCOUNTS,
     query=PagingQuery,
-    returns=collection_of(ServiceAccountSchema),
+    returns=collection_schema(ServiceAccountSchema),
     compress=True,
     errors=(errors.Forbidden,),
 )
@@ -148,7 +148,7 @@ def create_service_account_key(tenant_id: str, account_id: str, body: Json) -> J
     access=Access.USER,
     rule=operations.LIST_SERVICE_ACCOUNTS,
     query=PagingQuery,
-    returns=collection_of(AccessKeySchema),
+    returns=collection_schema(AccessKeySchema),
     errors=(errors.Forbidden, errors.NotFound),
 )
 def list_service_account_keys(tenant_id: str, account_id: str, query: dict[str, int]) -> Json:

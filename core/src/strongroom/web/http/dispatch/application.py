@@ -123,9 +123,9 @@ class Application(Flask):
         if not path.isascii():
             path = path.encode("latin-1").decode(errors="replace")
         method = environ["REQUEST_METHOD"]
-        if self.mounts and method.isupper() and (mount := self._mount_of(path)):
+        if self.mounts and method.isupper() and (mount := self._find_mount(path)):
             return self._serve_mount(mount, environ, start_response)
-        match = None if _is_invalid(path) else self._routes_of().find(method, path)
+        match = None if _is_invalid(path) else self._get_routes().find(method, path)
         if match is None or match[0].direct is None or _has_receivers():
             return super().wsgi_app(environ, start_response)
         route, values = match
@@ -142,7 +142,7 @@ class Application(Flask):
             _cv_app.reset(app_token)
             context.close()
 
-    def _mount_of(self, path: str) -> Mount | None:
+    def _find_mount(self, path: str) -> Mount | None:
         for mount in self.mounts:
             if path.startswith(mount.prefix) and mount.covers(path) and not _is_invalid(path):
                 return mount
@@ -163,7 +163,7 @@ class Application(Flask):
         # Never reset, because the caller discards the whole copy of the context.
         _cv_app.set(context)  # type: ignore[arg-type]  # see OperationContext
         _cv_request.set(context)
-        direct = Direct(mount, *self._routes_of().app_hooks)
+        direct = Direct(mount, *self._get_routes().app_hooks)
         return self._serve(context, direct)(environ, start_response)
 
     def _serve(self, context: OperationContext, direct: Direct) -> flask.Response:
@@ -214,7 +214,7 @@ class Application(Flask):
             return None
         if _is_invalid(request.environ.get("PATH_INFO", "")):
             raise NotFound
-        routes = self._routes_of()
+        routes = self._get_routes()
         match = routes.match(request.method, request.path)
         if match is None:
             methods = routes.methods(request.path)
@@ -227,7 +227,7 @@ class Application(Flask):
     def make_default_options_response(self) -> flask.Response:
         """Do the same as Flask, without the methods of other routes that match the path less exactly."""
         is_of_server = _is_of_server(flask.request)
-        methods = _METHODS if is_of_server else self._routes_of().methods(flask.request.path)
+        methods = _METHODS if is_of_server else self._get_routes().methods(flask.request.path)
         if not methods:
             return super().make_default_options_response()
         response = self.response_class()
@@ -238,10 +238,10 @@ class Application(Flask):
         """Do the same as Flask, also in a request that :meth:`create_url_adapter` has matched."""
         context = request_ctx._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001
         if context.url_adapter is None:
-            context.url_adapter = self._builder_of(context.request)
+            context.url_adapter = self._make_builder(context.request)
         return super().url_for(endpoint, **values)
 
-    def _builder_of(self, request: flask.Request) -> MapAdapter | None:
+    def _make_builder(self, request: flask.Request) -> MapAdapter | None:
         """Return an adapter to build URLs with; binding one takes as long as building ten."""
         # It builds the same URLs in all requests to one host and root.
         root = tuple(map(request.environ.get, _URL_ROOT))
@@ -279,10 +279,10 @@ class Application(Flask):
         response.headers.update(headers)
         return response
 
-    def _routes_of(self) -> RouteTable:
+    def _get_routes(self) -> RouteTable:
         # Flask accepts no routes and no hooks after its first request, so the table stays complete.
         if self._routes is None:
-            hooks = self._hooks_of([None])
+            hooks = self._collect_hooks([None])
             self._routes = RouteTable(self.url_map.iter_rules(), self._direct_endpoints(), hooks)
         return self._routes
 
@@ -297,7 +297,7 @@ class Application(Flask):
                 *of_endpoint(self.url_value_preprocessors),
             )
             if isinstance(view, Operation) and not others:
-                endpoints[endpoint] = Direct(view, *self._hooks_of(_blueprints(endpoint)))
+                endpoints[endpoint] = Direct(view, *self._collect_hooks(_blueprints(endpoint)))
         slow = sum(isinstance(view, Operation) for view in self.view_functions.values()) - len(endpoints)
         if slow:
             logger.warning(
@@ -307,7 +307,7 @@ class Application(Flask):
             )
         return endpoints
 
-    def _hooks_of(self, names: Iterable[str | None]) -> Hooks:
+    def _collect_hooks(self, names: Iterable[str | None]) -> Hooks:
         """Return the hooks of the application and of some blueprints, in the order of the calls."""
         before, after = (
             _functions(names, registered)

@@ -82,7 +82,7 @@ class RouteTable:
 
     def find(self, method: str, path: str) -> tuple[HttpRoute, list[str]] | None:
         """Do the same as :meth:`match`, and return the route and the values of its parameters."""
-        node_and_values = self._node_of(path)
+        node_and_values = self._find_node(path)
         if node_and_values is None:
             return None
         node, values = node_and_values
@@ -94,10 +94,10 @@ class RouteTable:
 
     def methods(self, path: str) -> list[str]:
         """Return the methods of the most exact route of a path; none if Werkzeug must match it."""
-        node_and_values = self._node_of(path)
+        node_and_values = self._find_node(path)
         return sorted({*node_and_values[0].rules, "OPTIONS"}) if node_and_values else []
 
-    def _node_of(self, path: str) -> "tuple[_Node, list[str]] | None":
+    def _find_node(self, path: str) -> "tuple[_Node, list[str]] | None":
         segments = iter(path.split("/"))
         # Empty, because a path begins with a slash.
         next(segments)
