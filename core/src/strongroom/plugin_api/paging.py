@@ -84,9 +84,9 @@ def read_records(
     cursor = ""
     while True:
         page = read(cursor, PAGE_SIZE)
-        found = [item for item in page["data"] if matches is None or matches(item, page["included"])]
-        data += found
-        if found:
+        matching = [item for item in page["data"] if matches is None or matches(item, page["included"])]
+        data += matching
+        if matching:
             included |= page["included"]
         if not page["meta"]["hasNextPage"]:
             # A record that was removed while the pages were read is no cut.

@@ -198,7 +198,7 @@ class Visit:
 
         Args:
             name: returns the name of a record, by the record and the summaries that it refers to.
-            query: the parameters of the query without those of paging.
+            query: the parameters of the query without the paging parameters.
 
         Raises:
             Refused: the user may not see the list.
