@@ -38,7 +38,7 @@ LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-h
 	--no-annotate --no-header --no-emit-package strongroom
 EXTRAS := --extra postgresql --extra otlp --extra age
 
-.PHONY: help install serve dist dist-npm release test test-all test-quick test-timing test-image test-pooled test-clients screenshots mutants lint client docs docs-serve bench bench-stores lock clean
+.PHONY: help install serve dist dist-npm release test test-all test-quick test-durations test-timing test-image test-pooled test-clients screenshots mutants lint client docs docs-serve bench bench-stores lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -94,6 +94,9 @@ SLOW := cli content/storage content/files/bundles
 test-quick: install ## Run the unit tests and the main tests of the REST API on SQLite, in about a minute
 	STRONGROOM_TEST_SCALE=0.05 $(BIN)/pytest -n $$(nproc) --dist loadfile -k "not postgresql" \
 		$(SLOW:%=--ignore=tests/unit/%) tests/unit $(QUICK:%=tests/rest/test_%.py)
+
+test-durations: install ## Run all tests and write how long each module takes; needs an idle machine
+	STRONGROOM_TEST_DURATIONS=write $(MAKE) test-all
 
 test-timing: install ## Check that response times do not reveal accounts; needs an idle machine
 	STRONGROOM_TEST_TIMING=1 $(BIN)/pytest tests/rest/test_enumeration.py plugins/login_pages/tests/rest/test_page_enumeration.py
