@@ -22,9 +22,9 @@ import boto3  # type: ignore[import-untyped]  # it has no types
 from strongroom.identity.sessions.signing_keys import create_key_file
 from strongroom.testing.server import free_port
 from tests.support.client import Client
+from tests.support.closable_proxy import Gate
 from tests.support.config import FIXED_CAPTCHA, Table, base_config, lifted, main_storage, write_toml
 from tests.support.databases import PostgresqlDatabases
-from tests.support.gate import Gate
 from tests.support.server import Server, is_listening, serving
 from tests.support.waiting import wait_until
 

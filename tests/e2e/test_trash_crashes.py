@@ -34,7 +34,7 @@ from strongroom.foundation.errors import NotFound
 from strongroom.identity.users.service import UserService
 from tests.e2e.offline import collect_abandoned, services
 from tests.support.campaign import campaign_size
-from tests.support.incoming import IncomingBytes
+from tests.support.upload_fixtures import IncomingBytes
 from tests.support.waiting import wait_until
 
 KILLS = campaign_size("TRASH_KILLS", 12)

@@ -15,7 +15,7 @@ from tests.support.api import PASSWORD, Answer, Api, Person, claims_of, error_co
 from tests.support.config import Table, write_api_config
 from tests.support.counted_body import CountedBody
 from tests.support.databases import on_sqlite
-from tests.support.desk import install_desk
+from tests.support.session_plugin import install_desk
 from tests.support.totp import secret_of
 
 from strongroom.foundation.database.upgrade import upgrade

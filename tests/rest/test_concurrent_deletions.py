@@ -6,8 +6,8 @@ import pytest
 from tests.support.api import PASSWORD, Api, Json
 from tests.support.config import lifted
 from tests.support.databases import on_postgresql
+from tests.support.interleaved_requests import PROOF, Pair, Preparation, Stage, search
 from tests.support.passkeys import enrol
-from tests.support.stage import PROOF, Pair, Preparation, Stage, search
 
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom_share_links import plugin as share_links

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Column, ColumnElement, Integer, Table, delete, insert, select, true
 from tests.support.api import Answer, Api, Json, Person
 from tests.support.campaign import campaign_size
-from tests.support.town import ALL_PLUGINS, Town
+from tests.support.full_server import ALL_PLUGINS, Town
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.foundation.collation import sort_key

@@ -11,8 +11,8 @@ from tests.support.api import Api, Json
 from tests.support.config import lifted, main_storage, write_api_config
 from tests.support.databases import on_postgresql
 from tests.support.features import needs
+from tests.support.interleaved_requests import Pair, Preparation, Stage, search
 from tests.support.interleaving import Action, Interleaving
-from tests.support.stage import Pair, Preparation, Stage, search
 from tests.support.stores import oss_store
 
 from strongroom.extensions.uploads.direct_feature import DirectUploadsFeature

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.support.api import Api, Json
-from tests.support.town import ALL_PLUGINS, Town
+from tests.support.full_server import ALL_PLUGINS, Town
 
 META = {
     "totalCount",

@@ -8,8 +8,8 @@ import pytest
 from tests.support.api import PASSWORD, Api
 from tests.support.config import lifted
 from tests.support.databases import on_postgresql
+from tests.support.interleaved_requests import Pair, Preparation, Stage, search
 from tests.support.interleaving import Interleaving
-from tests.support.stage import Pair, Preparation, Stage, search
 
 pytestmark = [on_postgresql, pytest.mark.extended, pytest.mark.config(lifted())]
 

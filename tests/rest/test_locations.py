@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from flask import Response, request
 from tests.support.api import PASSWORD, Answer, Api, Person
+from tests.support.full_server import ALL_PLUGINS, Town
 from tests.support.images import picture
-from tests.support.town import ALL_PLUGINS, Town
 
 Create = Callable[[Api, Person, str], Answer]
 RAW = {"Content-Disposition": "attachment; filename=a.txt", "Content-Type": "text/plain"}

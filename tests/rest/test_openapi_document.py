@@ -8,7 +8,7 @@ from typing import Any, Final
 import jsonschema_rs
 import pytest
 from tests.support.api import Api, Json
-from tests.support.town import ALL_PLUGINS
+from tests.support.full_server import ALL_PLUGINS
 
 METHODS = {"get", "put", "post", "delete", "options", "head", "patch"}
 

@@ -9,8 +9,8 @@ import pytest
 from tests.support.api import Api
 from tests.support.config import Table, write_api_config
 from tests.support.databases import on_sqlite
-from tests.support.desk import PLUGIN, install_desk
 from tests.support.distributions import install
+from tests.support.session_plugin import PLUGIN, install_desk
 from werkzeug.test import TestResponse
 
 from strongroom.assembly.app import create_app, get_container

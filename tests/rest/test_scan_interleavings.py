@@ -10,9 +10,9 @@ from tests.support.api import Api, Json
 from tests.support.config import lifted
 from tests.support.databases import on_postgresql
 from tests.support.features import needs
+from tests.support.interleaved_requests import Pair, Stage, ended, search
 from tests.support.interleaving import Action
 from tests.support.scanners import SCANNING, VIRUS, install_word_scanner
-from tests.support.stage import Pair, Stage, ended, search
 
 from strongroom.content.nodes.models import node_versions, nodes
 from strongroom.content.scanning.feature import ScanningFeature

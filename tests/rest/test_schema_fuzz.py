@@ -22,8 +22,8 @@ from schemathesis.schemas import APIOperation
 from tests.support.api import Api, Json, Person
 from tests.support.campaign import campaign_size
 from tests.support.config import Table, merged
+from tests.support.full_server import ALL_PLUGINS, Town
 from tests.support.logs import own_records
-from tests.support.town import ALL_PLUGINS, Town
 from tests.support.wechat import wechat
 from werkzeug.test import Client, TestResponse
 

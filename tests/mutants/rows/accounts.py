@@ -329,7 +329,7 @@ ROWS: Final = (
         "identity/accounts/change_password.py::CurrentPassword.verify",
         "lifetime=_HOUR) > ATTEMPTS:",
         "lifetime=_HOUR) > 1 << 30:",
-        "rest/test_lessons.py::TestOldPassword"
+        "rest/test_known_vulnerabilities.py::TestOldPassword"
         "::test_the_holder_of_a_token_has_ten_attempts_an_hour_at_the_password",
     ),
     core(

@@ -182,7 +182,7 @@ ROWS: Final = (
         "web/http/request.py::TrustedProxies._client_address",
         "while hops and self.is_trusted(address) and",
         "while hops and",
-        "rest/test_lessons.py::TestForwardedFor::test_it_is_ignored_from_other_peers",
+        "rest/test_known_vulnerabilities.py::TestForwardedFor::test_it_is_ignored_from_other_peers",
     ),
     core(
         "rates-routes",

@@ -19,7 +19,7 @@ ROWS: Final = (
         "identity/sessions/tokens.py::_signed_claims",
         'or header["typ"] != _TYPE:',
         ":",
-        "rest/test_lessons.py::TestIssuer::test_an_unusual_header_that_our_own_key_has_signed_is_401",
+        "rest/test_known_vulnerabilities.py::TestIssuer::test_an_unusual_header_that_our_own_key_has_signed_is_401",
     ),
     core(
         "tokens-header-names",
@@ -27,7 +27,7 @@ ROWS: Final = (
         "identity/sessions/tokens.py::_signed_claims",
         "set(header) != _HEADER_NAMES or",
         "",
-        "rest/test_lessons.py::TestIssuer::test_an_unusual_header_that_our_own_key_has_signed_is_401",
+        "rest/test_known_vulnerabilities.py::TestIssuer::test_an_unusual_header_that_our_own_key_has_signed_is_401",
     ),
     core(
         "tokens-issuer",
@@ -35,7 +35,7 @@ ROWS: Final = (
         "identity/sessions/tokens.py::TokenSigner._verify",
         "if not is_ours or not begins_at",
         "if not begins_at",
-        "rest/test_lessons.py::TestIssuer::test_what_our_own_key_has_signed_is_401_all_the_same",
+        "rest/test_known_vulnerabilities.py::TestIssuer::test_what_our_own_key_has_signed_is_401_all_the_same",
     ),
     core(
         "tokens-not-before",

@@ -13,10 +13,10 @@ from strongroom.content.files.service import FileService
 from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.models import Permission
 from strongroom.foundation.errors import MoveIntoItself, NameConflict
-from tests.support.incoming import IncomingBytes
 from tests.support.tree.model import ModelNode, normalized
 from tests.support.tree.reading import ReadingRules
 from tests.support.tree.setting import ALL, CHOICES, NAMES, NODES, PLACES, USERS
+from tests.support.upload_fixtures import IncomingBytes
 
 STALE = st.sampled_from([None, 0, 1])
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.support.browsers import needs_chromium
-from tests.support.hands import Hand
+from tests.support.keyboard_user import Hand
 
 from strongroom.testing.server import PASSWORD, LiveServer, LiveUser, live_server
 

@@ -5,8 +5,8 @@ import os
 import pytest
 from tests.support.api import Api, Person, error_code
 from tests.support.config import Table
+from tests.support.departed_members import Download, ServerTime, with_access_key
 from tests.support.dingtalk import DingTalk, DingTalkLogins
-from tests.support.leavers import Download, ServerTime, with_access_key
 
 from strongroom.web.http import downloads
 from strongroom_simulators.dingtalk.samples import COMPANY

@@ -6,8 +6,8 @@ import pytest
 from tests.support.api import Api, Person
 from tests.support.config import Table, merged
 from tests.support.databases import on_sqlite
+from tests.support.departed_members import Download, ServerTime, with_access_key
 from tests.support.feishu import ROOT, decide, feishu_config
-from tests.support.leavers import Download, ServerTime, with_access_key
 
 from strongroom.web.http import downloads
 from strongroom_simulators.feishu import Platform, Simulator, Status

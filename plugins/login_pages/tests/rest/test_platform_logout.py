@@ -9,8 +9,8 @@ import pytest
 from tests.support.api import Answer, Api
 from tests.support.config import Table, lifted, write_api_config
 from tests.support.databases import on_sqlite
-from tests.support.desk import install_desk
 from tests.support.page_browser import PageBrowser
+from tests.support.session_plugin import install_desk
 
 CONFIG: Table = {
     "plugins": {"enabled": ["storage_local", "login_pages", "desk"]},

@@ -5,7 +5,7 @@ import os
 import pytest
 from tests.support.api import Api, Person
 from tests.support.config import Table
-from tests.support.leavers import Download, ServerTime, with_access_key
+from tests.support.departed_members import Download, ServerTime, with_access_key
 from tests.support.wecom import AUTHORIZATIONS, Client, Logins, WeCom
 
 from strongroom.web.http import downloads

@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from sqlalchemy import select
 from tests.support.api import Api
 from tests.support.campaign import campaign_steps
-from tests.support.incoming import IncomingBytes
+from tests.support.upload_fixtures import IncomingBytes
 
 from strongroom.content.files.grants import GrantRequest, GrantService, GroupGrantRequest
 from strongroom.content.files.group_grants import GroupGrantService

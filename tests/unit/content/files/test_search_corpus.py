@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.support.api import Api
 from tests.support.campaign import campaign_size
-from tests.support.incoming import IncomingBytes
+from tests.support.upload_fixtures import IncomingBytes
 
 from strongroom.content.files import search, search_scope
 from strongroom.content.files.grants import GrantRequest, GrantService

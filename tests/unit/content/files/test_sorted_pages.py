@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.support.api import Api
-from tests.support.incoming import IncomingBytes
+from tests.support.upload_fixtures import IncomingBytes
 
 from strongroom.content.files.listing import FileListing
 from strongroom.content.files.service import FileService

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 from tests.support.api import Api, Person
 from tests.support.http import at_once
-from tests.support.incoming import IncomingBytes
+from tests.support.upload_fixtures import IncomingBytes
 
 from strongroom.content.files.grants import GrantRequest, GrantService
 from strongroom.content.files.moving import Move, MovingService
