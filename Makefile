@@ -88,7 +88,7 @@ test-all: test ## Run all tests: also what installs, builds or measures, and all
 	$(PYTEST) -m extended
 
 QUICK := users login tokens files uploads downloads grants moves tenants conventions
-SLOW := cli content/storage content/files/bundles
+SLOW := cli content/storage extensions/storage_maintenance content/files/bundles
 
 # Small campaigns, no PostgreSQL, and neither commands nor large archives.
 test-quick: install ## Run the unit tests and the main tests of the REST API on SQLite, in about a minute

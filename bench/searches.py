@@ -17,10 +17,10 @@ from bench.search_texts import drawn
 from bench.work_time import Stopwatch, Taken
 from strongroom.assembly.container import Container, build
 from strongroom.content.files.listing import FileListing
-from strongroom.content.files.search import FileSearch, NodeSearch
 from strongroom.content.nodes.name_index import search_names
 from strongroom.content.nodes.node_filters import SORTS, NodeOrder
 from strongroom.content.nodes.node_selection import NodeSelection
+from strongroom.extensions.search.service import FileSearch, NodeSearch
 from strongroom.foundation.caller import Identity
 from strongroom.foundation.config import load
 from strongroom.foundation.database.paging import Paging

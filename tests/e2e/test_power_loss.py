@@ -18,9 +18,9 @@ from sqlalchemy import select, text
 
 from strongroom.assembly.container import Container, build
 from strongroom.content.nodes.models import NodeType, nodes
-from strongroom.content.storage.fsck import FindingKind, StorageCheck
 from strongroom.content.storage.gc import ABANDONED_AFTER
 from strongroom.content.storage.service import BlobService
+from strongroom.extensions.storage_maintenance.fsck import FindingKind, StorageCheck
 from strongroom.foundation.config import load
 from strongroom.foundation.errors import NotFound
 from strongroom.plugin_api.storage import StorageError

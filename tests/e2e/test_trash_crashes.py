@@ -22,10 +22,10 @@ from strongroom.content.files.replacing import ReplacingService
 from strongroom.content.files.service import FileService
 from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.models import node_versions, nodes
-from strongroom.content.storage.fsck import StorageCheck
 from strongroom.content.tenants.service import TenantService
 from strongroom.extensions.batches import service as batch_service
 from strongroom.extensions.batches.service import BatchItem, BatchService, Deletion
+from strongroom.extensions.storage_maintenance.fsck import StorageCheck
 from strongroom.extensions.trash import service as trash_service
 from strongroom.extensions.trash.service import RestoreRequest, TrashService
 from strongroom.extensions.versions.service import VersionService

@@ -12,11 +12,11 @@ import pytest
 from PIL import Image
 from sqlalchemy import func, select
 
-from strongroom.content.storage.fsck import StorageCheck
 from strongroom.content.storage.gc import ABANDONED_AFTER
 from strongroom.content.storage.models import BlobState, blobs
 from strongroom.content.storage.service import BlobService
 from strongroom.extensions.business_files.models import business_files, picture_variants
+from strongroom.extensions.storage_maintenance.fsck import StorageCheck
 from strongroom.testing.clock import MINUTE
 from tests.e2e.offline import services
 from tests.support.client import Client, Response

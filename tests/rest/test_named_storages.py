@@ -6,9 +6,9 @@ import pytest
 from tests.support.api import Api
 from tests.support.config import Table
 
-from strongroom.content.storage.migration import Migration, MigrationPlan
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import Inventory
+from strongroom.extensions.storage_maintenance.migration import Migration, MigrationPlan
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:fs")
 

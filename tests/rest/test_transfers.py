@@ -6,9 +6,9 @@ from tests.support.api import Answer, Json, Person
 from tests.support.scene import Scene
 
 from strongroom.clock import iso_format
-from strongroom.content.files import transfer
 from strongroom.content.nodes.models import FOREVER, grants, nodes
 from strongroom.content.nodes.visibility import Visibility
+from strongroom.extensions.transfers import service as transfer
 from strongroom.testing.clock import HOUR
 
 

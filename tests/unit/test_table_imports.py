@@ -10,11 +10,14 @@ CORE = Path(strongroom.__file__).parent
 
 ALLOWED = {
     ("content.files", "content.nodes"),  # files are what clients see of nodes
-    # The trash, retention periods and bundles are rows or selections of nodes.
+    # They are rows, selections or owners of nodes.
     ("extensions.bundles", "content.nodes"),
+    ("extensions.search", "content.nodes"),
+    ("extensions.transfers", "content.nodes"),
     ("extensions.trash", "content.nodes"),
     ("extensions.retention", "content.nodes"),
     ("extensions.invitations", "content.tenants"),  # an invitation makes a membership
+    ("extensions.storage_maintenance", "content.storage"),  # compares the rows with the objects
     ("extensions.events", "content.nodes"),  # the events are written where nodes change
     # One query for the credentials of those who can act, who are many.
     ("extensions.platform_logins", "identity.access_keys"),

@@ -57,7 +57,7 @@ ROWS: Final = (
     core(
         "search-visibility",
         "A search finds nodes that the caller can see.",
-        "content/files/search_scope.py::names_within.found",
+        "extensions/search/scope.py::names_within.found",
         "content = select(nodes.c.id).join(folders, nodes.c.parent_id == folders.c.id)",
         "content = select(nodes.c.id)",
         "rest/test_search.py::TestVisibility::test_only_visible_nodes_are_found_and_counted",
@@ -73,7 +73,7 @@ ROWS: Final = (
     core(
         "search-member",
         "A search is for members of the tenant.",
-        "content/files/search.py::FileSearch._scope",
+        "extensions/search/service.py::FileSearch._scope",
         "access.require_member()",
         "",
         "rest/test_search.py::TestVisibility::test_strangers_are_refused",
@@ -81,7 +81,7 @@ ROWS: Final = (
     core(
         "search-key-folder",
         "A search by an access key finds nothing outside of its folder.",
-        "content/files/search_scope.py::_topmost",
+        "extensions/search/scope.py::_topmost",
         "if shape.within:",
         "if False:",
         "rest/test_search.py::TestVisibility"
@@ -90,7 +90,7 @@ ROWS: Final = (
     core(
         "search-folder",
         "A search in a folder is for users that can see it.",
-        "content/files/search.py::FileSearch._scope",
+        "extensions/search/service.py::FileSearch._scope",
         "access.require_folder(operations.LIST)",
         "",
         "rest/test_search.py::TestCriteria::test_a_folder_that_the_caller_cannot_see_is_refused",

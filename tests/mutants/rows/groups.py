@@ -156,7 +156,7 @@ ROWS: Final = (
     core(
         "transfers-administer",
         "Only administrators of a tenant transfer the files of a member.",
-        "content/files/transfer.py::TransferService._require",
+        "extensions/transfers/service.py::TransferService._require",
         "self._memberships.lock_as_admin(connection, tenant_id, identity)",
         "self._memberships.lock_tenant(connection, tenant_id)",
         "rest/test_transfers.py::TestLeavers::test_only_administrators_of_the_tenant_transfer",
@@ -164,7 +164,7 @@ ROWS: Final = (
     core(
         "transfers-member",
         "Files are transferred to members of the tenant only.",
-        "content/files/transfer.py::TransferService._require",
+        "extensions/transfers/service.py::TransferService._require",
         'if self._memberships.role(connection, tenant_id, users["to_user"]) is None:',
         "if False:",
         "rest/test_transfers.py::TestLeavers::test_only_administrators_of_the_tenant_transfer",

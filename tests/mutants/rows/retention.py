@@ -201,7 +201,7 @@ ROWS: Final = (
     core(
         "fsck-claim",
         "A repair removes no object that is older than the claim of the store.",
-        "content/storage/fsck.py::StorageCheck._unknown",
+        "extensions/storage_maintenance/fsck.py::StorageCheck._unknown",
         "and self._is_ours(name, item)",
         "",
         "rest/test_compliance_tricks.py::test_no_trick_removes_a_byte",

@@ -8,10 +8,10 @@ from hypothesis.stateful import rule
 from strongroom.content.files.grants import AccessExplainer
 from strongroom.content.files.list_requests import FilePage
 from strongroom.content.files.listing import FileListing
-from strongroom.content.files.search import FileSearch, NodeSearch
 from strongroom.content.files.service import FileService
 from strongroom.content.nodes.models import Permission
 from strongroom.content.tenants.service import TenantService
+from strongroom.extensions.search.service import FileSearch, NodeSearch
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.errors import Forbidden, NotAFolder, NotFound, StrongroomError
 from tests.support.tree.model import ModelNode, content_size

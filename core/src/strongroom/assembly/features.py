@@ -10,14 +10,11 @@ from strongroom.activity.notifications.feature import NotificationsFeature
 from strongroom.content.files.change_feature import FileChangesFeature
 from strongroom.content.files.feature import FilesFeature
 from strongroom.content.files.grant_feature import GrantsFeature
-from strongroom.content.files.search_feature import SearchFeature
-from strongroom.content.files.transfer_feature import TransfersFeature
 from strongroom.content.nodes.feature import NodesFeature
 from strongroom.content.scanning.feature import ScanningFeature
 from strongroom.content.storage.feature import StorageFeature
 from strongroom.content.tenants.feature import TenantsFeature
 from strongroom.content.tenants.groups.feature import GroupsFeature
-from strongroom.content.tenants.service_accounts.feature import ServiceAccountsFeature
 from strongroom.extensions.batches.feature import BatchesFeature
 from strongroom.extensions.bundles.feature import BundlesFeature
 from strongroom.extensions.business_files.feature import BusinessFilesFeature
@@ -29,6 +26,10 @@ from strongroom.extensions.observability.feature import HealthFeature
 from strongroom.extensions.own_data.feature import OwnDataFeature
 from strongroom.extensions.platform_logins.feature import PlatformLoginsFeature
 from strongroom.extensions.retention.feature import RetentionFeature
+from strongroom.extensions.search.feature import SearchFeature
+from strongroom.extensions.service_accounts.feature import ServiceAccountsFeature
+from strongroom.extensions.storage_maintenance.feature import StorageMaintenanceFeature
+from strongroom.extensions.transfers.feature import TransfersFeature
 from strongroom.extensions.trash.feature import TrashFeature
 from strongroom.extensions.uploads.direct_feature import DirectUploadsFeature
 from strongroom.extensions.uploads.feature import UploadsFeature
@@ -65,6 +66,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     GroupsFeature(),
     InvitationsFeature(),
     StorageFeature(),
+    StorageMaintenanceFeature(),
     NodesFeature(),
     FilesFeature(),
     BundlesFeature(),

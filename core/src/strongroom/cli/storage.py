@@ -11,8 +11,8 @@ import click
 from strongroom.cli.context import CommandContext
 from strongroom.cli.output import echo
 from strongroom.cli.progress import progress_bar
-from strongroom.content.storage.fsck import Finding, StorageCheck
 from strongroom.content.storage.ownership import read_owner
+from strongroom.extensions.storage_maintenance.fsck import Finding, StorageCheck
 from strongroom.plugin_api.storage import StorageError, StorageUnavailable
 
 FAULTS_LEFT = 1
@@ -209,9 +209,9 @@ def migrate_command(
     Exits with 1 if files are missing or damaged in SOURCE, which are reported and left there, or if a
     storage is unavailable.
     """
-    from strongroom.content.storage.migration import Migration, MigrationPlan
     from strongroom.content.storage.service import BlobService
     from strongroom.content.storage.streams import BandwidthLimiter
+    from strongroom.extensions.storage_maintenance.migration import Migration, MigrationPlan
 
     with context.owning_container() as container:
         for name in (source, target):

@@ -11,10 +11,10 @@ from tests.support.config import Table
 from tests.support.stores import ObjectStore, s3_store
 
 from strongroom.builtin.key_file import create_key_file
-from strongroom.content.storage.fsck import StorageCheck
-from strongroom.content.storage.migration import Migration, MigrationPlan
 from strongroom.content.storage.ownership import OWNER_KEY, WRAPPED
 from strongroom.content.storage.service import BlobService
+from strongroom.extensions.storage_maintenance.fsck import StorageCheck
+from strongroom.extensions.storage_maintenance.migration import Migration, MigrationPlan
 from strongroom.plugin_api.storage import StorageBackend, WrappedKeys
 
 CONTENT = secrets.token_bytes(300_000)

@@ -7,8 +7,8 @@ import pytest
 from tests.support.api import Api
 from tests.support.config import change_config
 
-from strongroom.content.storage.fsck import StorageCheck
-from strongroom.content.storage.migration import Migration, MigrationPlan
+from strongroom.extensions.storage_maintenance.fsck import StorageCheck
+from strongroom.extensions.storage_maintenance.migration import Migration, MigrationPlan
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:fs")
 

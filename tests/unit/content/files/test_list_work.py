@@ -14,15 +14,15 @@ from tests.support.databases import on_postgresql, on_sqlite
 from tests.support.work import counted_steps
 
 from strongroom.assembly.container import Container
-from strongroom.content.files import search_scope
 from strongroom.content.files.grants import GroupGrantRequest
 from strongroom.content.files.group_grants import GroupGrantService
 from strongroom.content.files.listing import FileListing
-from strongroom.content.files.search import FileSearch, NodeSearch
 from strongroom.content.nodes.models import Permission
 from strongroom.content.nodes.node_filters import SORTS, NodeOrder
 from strongroom.content.nodes.node_selection import NodeSelection
 from strongroom.content.tenants.groups.service import GroupService
+from strongroom.extensions.search import scope as search_scope
+from strongroom.extensions.search.service import FileSearch, NodeSearch
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.paging import Paging
 
@@ -161,7 +161,7 @@ def test_no_page_in_any_order_is_sorted(api: Api, archive_of: Callable[[int], Ar
 def test_a_search_in_many_folders_reads_the_nodes_around_its_candidates_only(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("strongroom.content.files.search_scope.MAX_FOLDERS", 5)
+    monkeypatch.setattr("strongroom.extensions.search.scope.MAX_FOLDERS", 5)
     search_scope._extent_statement.cache_clear()
     archive = plant(api.container, LARGE)
     with _noted_statements(api.container, " around") as statements:
@@ -176,7 +176,7 @@ def test_a_search_in_many_folders_reads_the_nodes_around_its_candidates_only(
 def test_a_search_of_a_member_who_sees_few_nodes_reads_matching_names_only(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("strongroom.content.files.search._FEW_NODES", 0)
+    monkeypatch.setattr("strongroom.extensions.search.service._FEW_NODES", 0)
     archive = plant(api.container, LARGE)
     with _noted_statements(api.container, " folders") as statements:
         search = api.container.get(FileSearch).search

@@ -11,16 +11,17 @@ from tests.support.api import Api
 from tests.support.campaign import campaign_size
 from tests.support.upload_fixtures import IncomingBytes
 
-from strongroom.content.files import search, search_scope
 from strongroom.content.files.grants import GrantRequest, GrantService
 from strongroom.content.files.moving import Move, MovingService
-from strongroom.content.files.search import FileSearch, NodeSearch
 from strongroom.content.files.service import FileService
 from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.models import Permission
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder, SortKey
 from strongroom.content.tenants.models import Role
 from strongroom.content.tenants.service import TenantService
+from strongroom.extensions.search import scope as search_scope
+from strongroom.extensions.search import service as search
+from strongroom.extensions.search.service import FileSearch, NodeSearch
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.collation import sort_key
 from strongroom.foundation.database.paging import Paging

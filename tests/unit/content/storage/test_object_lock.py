@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.content.storage.fsck import FindingKind, StorageCheck
 from strongroom.content.storage.gc import ABANDONED_AFTER
 from strongroom.content.storage.models import new_key
 from strongroom.content.storage.namespaces import Namespace
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import ObjectLocked
+from strongroom.extensions.storage_maintenance.fsck import FindingKind, StorageCheck
 from strongroom.foundation.database import Database
 from strongroom.plugin_api import NoOptions
 from strongroom.plugin_api.storage import InnerStorage, ObjectLock

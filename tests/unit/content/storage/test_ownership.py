@@ -10,7 +10,6 @@ from threading import Barrier, BrokenBarrierError
 import pytest
 from tests.support.databases import SqliteDatabases
 
-from strongroom.content.storage.fsck import StorageCheck
 from strongroom.content.storage.models import new_key
 from strongroom.content.storage.ownership import (
     FRESH,
@@ -20,6 +19,7 @@ from strongroom.content.storage.ownership import (
     read_owner,
 )
 from strongroom.content.storage.service import BlobService
+from strongroom.extensions.storage_maintenance.fsck import StorageCheck
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.installation import database_id, set_restored_at
 from strongroom.plugin_api.storage import ByteSource

@@ -14,12 +14,9 @@ from strongroom.content.files.paths import PathLookup
 from strongroom.content.files.reindexing import NameReindexing, OrderRecount
 from strongroom.content.files.replacing import ReplacingService
 from strongroom.content.files.scan_states import NodeContent
-from strongroom.content.files.search import FileSearch
-from strongroom.content.files.service import FilePurge, FileService, tenant_of_blob
-from strongroom.content.files.transfer import TransferService
+from strongroom.content.files.service import FilePurge, FileService
 from strongroom.content.nodes.services import NodeServices
 from strongroom.content.scanning.services import ScanningServices
-from strongroom.content.storage.migration import Migration
 from strongroom.content.storage.services import StorageServices
 from strongroom.content.tenants.services import TenantServices
 from strongroom.identity.users.services import UserServices
@@ -89,10 +86,6 @@ class FileServices(ServiceGroup):
         return FileListing(self._database, self._clock, self._nodes.access, self._users)
 
     @cached_property
-    def search(self) -> FileSearch:
-        return FileSearch(self._database, self._clock, self._nodes.access, self._users)
-
-    @cached_property
     def reindexing(self) -> NameReindexing:
         return NameReindexing(self._database)
 
@@ -136,21 +129,6 @@ class FileServices(ServiceGroup):
             self._users,
             self._audit,
         )
-
-    @cached_property
-    def transfers(self) -> TransferService:
-        return TransferService(
-            self._database,
-            self._clock,
-            self._tenants.memberships,
-            self._nodes.visibility,
-            self._audit,
-        )
-
-    @cached_property
-    def migration(self) -> Migration:
-        """The migration of blobs, which is here because files determine their tenants."""
-        return Migration(self._database, self._clock, self._storage.blobs, scope_of=tenant_of_blob)
 
     @cached_property
     def _scanned_content(self) -> NodeContent:

@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any
 
 from strongroom.content.storage.delivery import Delivery, DeliveryRoute
-from strongroom.content.storage.fsck import StorageCheck
 from strongroom.content.storage.namespaces import Namespace
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import Inventory
@@ -42,10 +41,6 @@ class StorageServices(ServiceGroup):
     @cached_property
     def inventory(self) -> Inventory:
         return Inventory(self._database, self.blobs.storages)
-
-    @cached_property
-    def storage_check(self) -> StorageCheck:
-        return StorageCheck(self._database, self._clock, self.blobs)
 
     @cached_property
     def delivery(self) -> Delivery:

@@ -9,10 +9,8 @@ from strongroom.content.tenants.memberships import Memberships, administers_a_te
 from strongroom.content.tenants.quota import Quota
 from strongroom.content.tenants.quota_alerts import QuotaAlerts
 from strongroom.content.tenants.service import TenantService
-from strongroom.content.tenants.service_accounts.service import ServiceAccountService
 from strongroom.content.tenants.user_exports import tenant_exports
 from strongroom.foundation.config.file_settings import AT_ONCE
-from strongroom.identity.access_keys.services import AccessKeyServices
 from strongroom.identity.accounts.services import AccountServices
 from strongroom.identity.users.factor_policy import TENANT_ADMIN
 from strongroom.identity.users.services import UserServices
@@ -27,7 +25,6 @@ class TenantServices(ServiceGroup):
         super().__init__(base, group)
         self._audit = group(AuditServices).audit
         self._users = group(UserServices).users
-        self._access_keys = group(AccessKeyServices)
         self._user_services = group(UserServices)
         self._accounts = group(AccountServices)
 
@@ -57,18 +54,6 @@ class TenantServices(ServiceGroup):
             self._audit,
             any_user_creates=self._settings.tenants.allow_user_creation,
             adds_uninvited=self._settings.tenants.add_members == AT_ONCE,
-        )
-
-    @cached_property
-    def service_accounts(self) -> ServiceAccountService:
-        return ServiceAccountService(
-            self._database,
-            self._clock,
-            self.memberships,
-            self._users,
-            self._access_keys.access_keys,
-            self._accounts.deactivations,
-            self._audit,
         )
 
     @cached_property

@@ -14,7 +14,6 @@ from strongroom.assembly.plugin_host.files.records import (
 from strongroom.content.files.listing import FileListing
 from strongroom.content.files.paths import PathLookup
 from strongroom.content.files.schemas import SearchQuery
-from strongroom.content.files.search import FileSearch, NodeSearch
 from strongroom.content.files.service import FileService
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.events import DownloadRecorder
@@ -23,6 +22,7 @@ from strongroom.content.nodes.node_cursors import node_paging
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder
 from strongroom.content.nodes.node_selection import NodeSelection
 from strongroom.content.storage.models import BlobLocation
+from strongroom.extensions.search.service import FileSearch, NodeSearch
 from strongroom.extensions.trash.service import TrashService
 from strongroom.extensions.versions.service import VersionService
 from strongroom.foundation.caller import Identity

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, insert, select, update
 
-from strongroom.content.storage.fsck import Finding, FindingKind, StorageCheck
 from strongroom.content.storage.gc import ABANDONED_AFTER
 from strongroom.content.storage.models import BlobState, blobs, is_key, new_key
 from strongroom.content.storage.service import BlobService
 from strongroom.extensions.business_files.models import business_files
+from strongroom.extensions.storage_maintenance.fsck import Finding, FindingKind, StorageCheck
 from strongroom.foundation.database import Database
 from strongroom.identity.users.service import UserService
 from strongroom.testing.clock import ManualClock

@@ -5,7 +5,7 @@ them. So its cost is bounded, for a text that half of the names contain as well,
 pages are of visible nodes only: nodes that the caller cannot see are dropped before they are counted.
 
 Candidates come from the index of names, or from the nodes that the caller sees if these are few; see
-:mod:`strongroom.content.files.search_scope`.
+:mod:`strongroom.extensions.search.scope`.
 """
 
 from collections.abc import Sequence
@@ -23,16 +23,7 @@ from sqlalchemy import (
 )
 
 from strongroom.clock import Clock
-from strongroom.content.files import search_scope
 from strongroom.content.files.list_requests import FilePage
-from strongroom.content.files.search_scope import (
-    InheritedPermissions,
-    ScopeShape,
-    SearchScope,
-    extent,
-    in_scope,
-    names_within,
-)
 from strongroom.content.files.serializers import cached_nodes_json, node_json
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeAccess, NodeView
@@ -41,6 +32,15 @@ from strongroom.content.nodes.models import NODE, NodeType, Permission, nodes
 from strongroom.content.nodes.name_index import NAME_INDEX, sources
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder, conditions
 from strongroom.content.tenants.models import Role
+from strongroom.extensions.search import scope as search_scope
+from strongroom.extensions.search.scope import (
+    InheritedPermissions,
+    ScopeShape,
+    SearchScope,
+    extent,
+    in_scope,
+    names_within,
+)
 from strongroom.foundation.cache import BuiltOnce
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database

@@ -6,4 +6,5 @@ from strongroom.web.feature import Feature
 class SearchFeature(Feature):
     """Search."""
 
-    blueprints = ("search_views:blueprint",)
+    blueprints = ("views:blueprint",)
+    services = "services:SearchServices"

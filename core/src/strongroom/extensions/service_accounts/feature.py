@@ -7,3 +7,4 @@ class ServiceAccountsFeature(Feature):
     """Service accounts of tenants. ``identity.service_accounts`` declares their events."""
 
     blueprints = ("views:blueprint",)
+    services = "services:ServiceAccountServices"

@@ -4,10 +4,10 @@ from typing import Final
 
 from strongroom.content.files.node_responses import listed_nodes
 from strongroom.content.files.schemas import NodeSchema, SearchQuery
-from strongroom.content.files.search import FileSearch, NodeSearch
 from strongroom.content.files.serializers import Json
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.node_filters import NodeFilter, NodeOrder
+from strongroom.extensions.search.service import FileSearch, NodeSearch
 from strongroom.foundation.caller import Caller
 from strongroom.foundation.errors import Forbidden, NotAFolder, NotFound
 from strongroom.plugin_api.schemas import collection_schema

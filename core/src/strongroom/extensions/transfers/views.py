@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from strongroom.content.files.transfer import Transferred, TransferService
 from strongroom.content.nodes import operations
 from strongroom.content.tenants.schemas import SuccessorSchema, TransferredSchema
+from strongroom.extensions.transfers.service import Transferred, TransferService
 from strongroom.foundation import errors
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.request import get_service, origin

@@ -3,7 +3,7 @@
 from typing import Any
 
 from strongroom.content.tenants import operations
-from strongroom.content.tenants.service_accounts.service import ServiceAccountService
+from strongroom.extensions.service_accounts.service import ServiceAccountService
 from strongroom.foundation import errors
 from strongroom.identity.access_keys.schemas import (
     AccessKeySchema,

@@ -15,7 +15,8 @@ _FIELDS: Final = (TENANT, USER, text("toUserId", "The user who takes over"), ACT
 class TransfersFeature(Feature):
     """Transfers of files and tenants."""
 
-    blueprints = ("transfer_views:blueprint",)
+    blueprints = ("views:blueprint",)
+    services = "services:TransferServices"
 
     def register_event_types(self) -> Iterable[CoreEvent]:
         yield server_event(

@@ -9,11 +9,11 @@ import pytest
 from sqlalchemy import select, update
 
 from strongroom.content.storage.gc import ABANDONED_AFTER
-from strongroom.content.storage.migration import Migration, MigrationPlan, MigrationReport
 from strongroom.content.storage.models import blobs
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import Holding, Inventory
 from strongroom.content.storage.streams import BandwidthLimiter
+from strongroom.extensions.storage_maintenance.migration import Migration, MigrationPlan, MigrationReport
 from strongroom.foundation.database import Database
 from strongroom.plugin_api.storage import ByteSource, ObjectNotFound, StorageUnavailable
 from strongroom.testing.clock import MINUTE, ManualClock

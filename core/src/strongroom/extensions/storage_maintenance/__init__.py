@@ -1,0 +1,1 @@
+"""Maintenance of storages: checks, and migrations to another storage."""
