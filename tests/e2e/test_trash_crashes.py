@@ -26,7 +26,8 @@ from strongroom.content.tenants.service import TenantService
 from strongroom.extensions.batches import service as batch_service
 from strongroom.extensions.batches.service import BatchItem, BatchService, Deletion
 from strongroom.extensions.storage_maintenance.fsck import StorageCheck
-from strongroom.extensions.trash import service as trash_service
+from strongroom.extensions.trash import removal as trash_removal
+from strongroom.extensions.trash.removal import TrashRemoval
 from strongroom.extensions.trash.service import RestoreRequest, TrashService
 from strongroom.extensions.versions.service import VersionService
 from strongroom.foundation.caller import Identity, Origin
@@ -167,7 +168,7 @@ def act(container: Container, tenant: str, me: Identity, folder: str, action: li
         case ["restore"]:
             services.get(TrashService).restore(me, tenant, folder, RestoreRequest())
         case _:
-            services.get(TrashService).delete(me, tenant, folder)
+            services.get(TrashRemoval).delete(me, tenant, folder)
 
 
 def make(container: Container, tenant: str, me: Identity, number: int) -> Folder:
@@ -200,7 +201,7 @@ def choose(folder: Folder, random_: random.Random, number: int) -> list[Any]:
 def suffer(config: Path, tenant: str, me: Identity, number: int, journal: int) -> None:
     """Change a new folder until the process is killed; report each action before and after it."""
     # Few nodes at once, so that a removal takes several transactions, and so does a batch.
-    trash_service.NODES_AT_ONCE = 2
+    trash_removal.NODES_AT_ONCE = 2
     batch_service.ITEMS_AT_ONCE = 2
     random_ = random.Random(number)
     with services(config) as container:
@@ -275,7 +276,7 @@ def check(config: Path, tenant: str, me: Identity, journals: list[Path]) -> None
         for path in journals:
             for acknowledged, wanted in read(path):
                 check_folder(container, tenant, me, [acknowledged, *wanted])
-        container.get(TrashService).purge()
+        container.get(TrashRemoval).purge()
     collect_abandoned(config)
     with services(config) as container:
         assert not any(found.is_fault for found in container.get(StorageCheck).run(checksums=True))

@@ -25,7 +25,7 @@ from strongroom.content.nodes.models import node_versions, nodes
 from strongroom.content.nodes.retention_clock import RetentionClock
 from strongroom.content.storage.service import BlobService
 from strongroom.extensions.retention.feature import RetentionFeature
-from strongroom.extensions.trash.service import TrashService
+from strongroom.extensions.trash.removal import TrashRemoval
 from strongroom.extensions.versions.service import VersionService
 from strongroom.testing.clock import HOUR, ManualClock
 
@@ -337,7 +337,7 @@ def by_a_clock_set_forward(world: World) -> None:
         assert list(later.container.prune_job().run())
         later.container.get(RetentionClock).tick()
         later.container.get(VersionService).purge()
-        assert later.container.get(TrashService).purge() == 0
+        assert later.container.get(TrashRemoval).purge() == 0
 
 
 def by_a_clock_set_back(world: World) -> None:

@@ -15,7 +15,7 @@ from strongroom.content.nodes.retention_clock import RetentionClock
 from strongroom.content.nodes.retention_models import RetentionMode
 from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.extensions.retention.feature import RetentionFeature
-from strongroom.extensions.trash.service import TrashService
+from strongroom.extensions.trash.removal import EntryRemoval, TrashRemoval
 from strongroom.extensions.versions.service import VersionService
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.upgrade import read_schema, upgrade
@@ -237,8 +237,7 @@ def test_what_is_being_removed_cannot_be_held(
     archive.api.delete(f"{scene.path}/files/{file['id']}", by=scene.admin)
     assert archive.hold(file).status_code == 200
     archive.release(file)
-    trash = archive.api.container.get(TrashService)
-    monkeypatch.setattr(trash, "_remove", lambda *_: 0)
+    monkeypatch.setattr(EntryRemoval, "remove", lambda *_: 0)
     path = f"{scene.path}/trash/{file['id']}"
     assert archive.api.delete(path, by=scene.admin, headers=PROOF).status_code == 200
     assert archive.hold(file).status_code == 404
@@ -276,7 +275,21 @@ class TestGovernance:
         archive.retain(minimumDays=10, trashDays=3)
         file = scene.file("file")
         archive.api.delete(f"{scene.path}/files/{file['id']}", by=scene.admin)
-        trash = archive.api.container.get(TrashService)
+        trash = archive.api.container.get(TrashRemoval)
+        (entry,) = archive.api.get(f"{scene.path}/trash", by=scene.admin).json["data"]
+        assert entry["purgeAt"] == iso_format(scene.api.clock.now() + 10 * DAY)
+        archive.later(9)
+        assert trash.purge() == 0
+        archive.later(1)
+        assert trash.purge() == 1
+
+    def test_an_empty_folder_is_purged_at_the_time_that_the_trash_shows(
+        self, archive: Archive, scene: Scene
+    ) -> None:
+        archive.retain(minimumDays=10, trashDays=3)
+        folder = scene.folder("folder")
+        archive.api.delete(f"{scene.path}/files/{folder['id']}", by=scene.admin)
+        trash = archive.api.container.get(TrashRemoval)
         (entry,) = archive.api.get(f"{scene.path}/trash", by=scene.admin).json["data"]
         assert entry["purgeAt"] == iso_format(scene.api.clock.now() + 10 * DAY)
         archive.later(9)
@@ -294,7 +307,7 @@ class TestGovernance:
         file = scene.file("file")
         archive.retain(trashDays=60)
         archive.api.delete(f"{scene.path}/files/{file['id']}", by=scene.admin)
-        trash = archive.api.container.get(TrashService)
+        trash = archive.api.container.get(TrashRemoval)
         archive.later(59)
         assert trash.purge() == 0
         archive.retain(trashDays=3)

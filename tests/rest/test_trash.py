@@ -10,8 +10,8 @@ from tests.support.scene import Scene
 
 from strongroom.clock import iso_format
 from strongroom.content.nodes.models import nodes, trash
-from strongroom.extensions.trash import service as trash_service
-from strongroom.extensions.trash.service import TrashService
+from strongroom.extensions.trash import removal as trash_removal
+from strongroom.extensions.trash.removal import TrashRemoval
 from strongroom.testing.clock import HOUR
 
 pytestmark = pytest.mark.both_databases
@@ -334,8 +334,8 @@ class TestRemoval:
     def test_a_large_folder_is_removed_in_turns_and_the_rest_later(
         self, scene: Scene, bin_: Bin, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(trash_service, "NODES_AT_ONCE", 2)
-        monkeypatch.setattr(trash_service, "_NODES_PER_REQUEST", 3)
+        monkeypatch.setattr(trash_removal, "NODES_AT_ONCE", 2)
+        monkeypatch.setattr(trash_removal, "_NODES_PER_REQUEST", 3)
         folder = scene.folder("folder")
         for number in range(5):
             scene.file(str(number), folder)
@@ -344,7 +344,7 @@ class TestRemoval:
         # The remaining nodes are in no list, and still count.
         assert (bin_.listed(), bin_.rows(), bin_.usage()) == ([], (3, 1), (2, 0, 2))
         assert bin_.restore(folder).status_code == 404
-        assert bin_.api.container.get(TrashService).purge() == 3
+        assert bin_.api.container.get(TrashRemoval).purge() == 3
         assert (bin_.rows(), bin_.usage()) == ((0, 0), (0, 0, 0))
 
     def test_a_purge_removes_what_is_due(self, scene: Scene, bin_: Bin) -> None:
@@ -352,7 +352,7 @@ class TestRemoval:
         bin_.api.clock.advance(30 * DAY - 1)
         scene.token_of(scene.admin)
         bin_.throw(scene.file("late"))
-        purge = bin_.api.container.get(TrashService).purge
+        purge = bin_.api.container.get(TrashRemoval).purge
         assert purge() == 0
         bin_.api.clock.advance(1)
         assert purge() == 1
@@ -389,7 +389,7 @@ class TestEvents:
     def test_the_actor_of_a_purge_is_the_user_who_deleted_it(self, scene: Scene, bin_: Bin) -> None:
         bin_.throw(scene.file("file", by=scene.alice), by=scene.alice)
         bin_.api.clock.advance(31 * DAY)
-        bin_.api.container.get(TrashService).purge()
+        bin_.api.container.get(TrashRemoval).purge()
         scene.token_of(scene.admin)
         event = bin_.api.get(f"{scene.path}/file-events?pageSize=1", by=scene.admin).json["data"][0]
         assert (event["action"], event["actor"]) == ("file.purged", {"$ref": scene.alice.id})

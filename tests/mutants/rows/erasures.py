@@ -45,7 +45,7 @@ ROWS: Final = (
     core(
         "erasures-trash",
         "Plugins erase the files of a folder that leaves the trash.",
-        "extensions/trash/service.py::TrashService._remove_some",
+        "extensions/trash/removal.py::EntryRemoval._remove_some",
         "self._erasers.erase(connection, entry.tenant_id, removed.node_ids)",
         "",
         _RETRY,

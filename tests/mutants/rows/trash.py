@@ -16,7 +16,7 @@ ROWS: Final = (
     core(
         "trash-of-others",
         "Members see only what they deleted themselves.",
-        "extensions/trash/service.py::TrashService._find",
+        "extensions/trash/access.py::TrashAccess.find",
         "if trashed is None or user_id not in (None, trashed.entry.trashed_by):",
         "if trashed is None:",
         "rest/test_trash.py::TestList::test_others_see_nothing_of_an_entry",

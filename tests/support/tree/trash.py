@@ -6,6 +6,7 @@ from hypothesis.stateful import rule
 from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.models import Permission
 from strongroom.extensions.retention.service import HoldService
+from strongroom.extensions.trash.removal import TrashRemoval
 from strongroom.extensions.trash.service import RestoreRequest, TrashService
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.errors import Forbidden, NameConflict, NotFound
@@ -84,7 +85,7 @@ class TrashRules(TreeSetting):
         errors = self.model.refusals_of_trash(self.people[user], node_id)
         self.expect(
             errors,
-            lambda: self.services.get(TrashService).delete(self.identity(user), self.tenant, node_id),
+            lambda: self.services.get(TrashRemoval).delete(self.identity(user), self.tenant, node_id),
         )
         if not errors:
             del self.model.trash[node_id]
@@ -111,7 +112,7 @@ class TrashRules(TreeSetting):
     def purge(self) -> None:
         """Remove the due entries, of this tenant and of those of earlier runs."""
         type(self).steps += 1
-        self.services.get(TrashService).purge()
+        self.services.get(TrashRemoval).purge()
         self.model.trash = {
             node_id: entry
             for node_id, entry in self.model.trash.items()

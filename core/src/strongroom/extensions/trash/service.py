@@ -1,35 +1,27 @@
-"""Lists, restores and removes the contents of the trash."""
+"""Lists and restores the contents of the trash."""
 
 from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection, bindparam, select
 
-from strongroom.clock import DAY, Clock
 from strongroom.content.files.moving import MovingService
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeView
 from strongroom.content.nodes.destinations import OnConflict
-from strongroom.content.nodes.events import FileAction, file_events
+from strongroom.content.nodes.events import FileAction, FileEvents, file_events
 from strongroom.content.nodes.expiry import ExpiryRules
-from strongroom.content.nodes.file_erasers import FileErasers
-from strongroom.content.nodes.file_writer import FileWriter
-from strongroom.content.nodes.models import Node, folders_around
+from strongroom.content.nodes.models import folders_around
 from strongroom.content.nodes.removal_guard import RemovalGuard
-from strongroom.content.nodes.removals import RemovalRecords
 from strongroom.content.nodes.retention_models import RetentionSettings
 from strongroom.content.nodes.trash import Trash, TrashedNode, TrashEntry
-from strongroom.content.storage.service import BlobService
-from strongroom.content.tenants.models import Role
-from strongroom.content.tenants.quota import Quota
-from strongroom.foundation.caller import AnyCaller, Override
+from strongroom.extensions.trash.access import TrashAccess
+from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging
 from strongroom.foundation.database.statements import Statement
-from strongroom.foundation.errors import FileHeld, FileRetained, Forbidden, NotFound, ParentGone
+from strongroom.foundation.errors import NotFound, ParentGone
 from strongroom.identity.users.service import UserService
-
-_BLOBS_AT_ONCE: Final = 20
 
 # Read apart from the path, so that the planner takes the index of the numbers: a node that is often
 # downloaded has many events.
@@ -41,23 +33,6 @@ _RESTORED: Final = Statement(
     )
 )
 _AROUND: Final = Statement(lambda _: select(folders_around().c.id))
-
-NODES_AT_ONCE = 1000
-"""Number of nodes that one transaction removes."""
-
-_ENTRIES_AT_ONCE: Final = 100
-_NODES_PER_REQUEST: Final = 5000
-"""Number of nodes that are removed before a request is answered; the next purge continues."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Deleter:
-    """The actor of a scheduled purge: the user who deleted the node."""
-
-    user_id: str
-    address: None = None
-    impersonator_id: None = None
-    plugin: None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,38 +51,19 @@ class RestoreRequest:
     parent_id: str | None = None
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class TrashService:
-    """The trash of tenants: members see what they deleted, administrators of the tenant everything."""
+    """The trash of tenants, and what returns from it."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        access: AccessControl,
-        expiry: ExpiryRules,
-        trash: Trash,
-        moving: MovingService,
-        file_writer: FileWriter,
-        blobs: BlobService,
-        users: UserService,
-        quota: Quota,
-        guard: RemovalGuard,
-        removals: RemovalRecords,
-        erasers: FileErasers,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._access = access
-        self._expiry = expiry
-        self._trash = trash
-        self._moving = moving
-        self._events = file_writer.events
-        self._blobs = blobs
-        self._users = users
-        self._quota = quota
-        self._guard = guard
-        self._removals = removals
-        self._erasers = erasers
+    _database: Database
+    _access: AccessControl
+    _entries: TrashAccess
+    _trash: Trash
+    _expiry: ExpiryRules
+    _moving: MovingService
+    _events: FileEvents
+    _users: UserService
+    _guard: RemovalGuard
 
     def page(
         self, caller: AnyCaller, tenant_id: str, paging: Paging
@@ -118,7 +74,7 @@ class TrashService:
             Forbidden: the caller is not a member of the tenant, or has an access key of a folder.
         """
         with self._database.read() as connection:
-            user_id = self._user_filter(connection, caller, tenant_id)
+            user_id = self._entries.seen_user(connection, caller, tenant_id)
             page = self._trash.page(connection, tenant_id, user_id, paging)
             named = {item.entry.trashed_by for item in page.items}
             named |= {item.node.owner_id for item in page.items}
@@ -169,7 +125,7 @@ class TrashService:
         request: RestoreRequest,
     ) -> NodeView:
         """Do the same as :meth:`restore` in the caller's transaction, which holds the tenant lock."""
-        trashed = self._find(connection, caller, tenant_id, node_id)
+        trashed = self._entries.find(connection, caller, tenant_id, node_id)
         parent_id = self._folder(connection, caller, trashed, request)
         name = self._moving.resolve_conflict(
             connection, caller, trashed.node, parent_id, trashed.node.name, request.on_conflict
@@ -178,96 +134,6 @@ class TrashService:
         self._events.record(connection, FileAction.RESTORED, caller, node)
         after = self._access.find(connection, caller, tenant_id, node_id)
         return NodeView(node, after.permission)
-
-    def delete(
-        self,
-        caller: AnyCaller,
-        tenant_id: str,
-        node_id: str,
-        override: Override | None = None,
-    ) -> None:
-        """Remove a node with its subtree permanently. A large one is removed in the background.
-
-        Raises:
-            Forbidden: the caller is not a member of the tenant, or has an access key of a folder.
-            NotFound: the caller sees no such entry.
-            FileHeld: a hold covers a node of it.
-            FileRetained: content in it is retained, and the override is not permitted.
-        """
-        with self._database.write() as connection:
-            self._access.memberships.lock_tenant(connection, tenant_id)
-            trashed = self._find(connection, caller, tenant_id, node_id)
-            if self._trash.begin_purge(connection, trashed, override):
-                self._removals.record(connection, FileAction.PURGED, caller, [_removed(trashed)])
-        self._remove(trashed, _NODES_PER_REQUEST)
-
-    def empty(self, caller: AnyCaller, tenant_id: str) -> None:
-        """Remove all entries that the caller sees permanently; most of them in the background.
-
-        Those that are held or retained remain.
-
-        Raises:
-            Forbidden: the caller is not a member of the tenant, or has an access key of a folder.
-        """
-        remaining, after = _NODES_PER_REQUEST, ""
-        while True:
-            begun, after = self._begin_purge_of_some(caller, tenant_id, after)
-            if not after:
-                return
-            for trashed in begun:
-                remaining -= self._remove(trashed, remaining)
-
-    def purge(self) -> int:
-        """Remove the entries that are due, and return the number of removed nodes.
-
-        Those that are held or retained remain. Safe while servers are running. The next purge continues
-        an interrupted one.
-        """
-        removed, last = 0, None
-        while entries := self._due(last):
-            removed += sum(self._purge(trashed) for trashed in entries)
-            last = entries[-1].entry
-        return removed
-
-    def _purge(self, trashed: TrashedNode) -> int:
-        entry = trashed.entry
-        with self._database.write() as connection:
-            self._access.memberships.lock_tenant(connection, entry.tenant_id)
-            # The list of due entries used the shortest time of any tenant; the own one decides, read
-            # under the lock.
-            days = self._guard.rules(connection, entry.tenant_id).settings.trash_days
-            is_due = entry.trashed_at <= self._clock.now() - days * DAY
-            begun = is_due and self._may_begin(connection, trashed)
-            if begun:
-                # By the server, so only the history of the tenant's files has it.
-                deleter = _Deleter(entry.trashed_by)
-                self._events.record(connection, FileAction.PURGED, deleter, _removed(trashed))
-        return self._remove(trashed) if begun or entry.purging_at is not None else 0
-
-    def _may_begin(self, connection: Connection, trashed: TrashedNode) -> bool:
-        """Begin the removal of an entry unless it is held or retained; return whether it began now."""
-        try:
-            return self._trash.begin_purge(connection, trashed)
-        except (FileHeld, FileRetained):
-            return False
-
-    def _user_filter(self, connection: Connection, caller: AnyCaller, tenant_id: str) -> str | None:
-        """Return the user whose entries the caller sees; ``None``: all users' entries."""
-        root = self._access.find(connection, caller, tenant_id, None)
-        role = root.require_member()
-        # Nodes in the trash are in no folder.
-        if root.folder_id is not None:
-            raise Forbidden
-        return None if role is Role.ADMIN else caller.user_id
-
-    def _find(
-        self, connection: Connection, caller: AnyCaller, tenant_id: str, node_id: str
-    ) -> TrashedNode:
-        user_id = self._user_filter(connection, caller, tenant_id)
-        trashed = self._trash.find(connection, tenant_id, node_id)
-        if trashed is None or user_id not in (None, trashed.entry.trashed_by):
-            raise NotFound
-        return trashed
 
     def _folder(
         self,
@@ -298,53 +164,3 @@ class TrashService:
     ) -> bool:
         access = self._access.find(connection, caller, entry.tenant_id, folder_id)
         return folder_id is not None and access.node is not None
-
-    def _begin_purge_of_some(
-        self, caller: AnyCaller, tenant_id: str, after: str
-    ) -> tuple[list[TrashedNode], str]:
-        with self._database.write() as connection:
-            self._access.memberships.lock_tenant(connection, tenant_id)
-            user_id = self._user_filter(connection, caller, tenant_id)
-            entries = self._trash.some(connection, tenant_id, user_id, after, _ENTRIES_AT_ONCE)
-            begun = [each for each in entries if self._may_begin(connection, each)]
-            self._removals.record(connection, FileAction.PURGED, caller, map(_removed, begun))
-            return begun, entries[-1].entry.id if entries else ""
-
-    def _due(self, last: TrashEntry | None) -> list[TrashedNode]:
-        with self._database.read() as connection:
-            days = self._guard.least_trash_days(connection)
-            before = self._clock.now() - days * DAY
-            return self._trash.due(connection, before, last, _ENTRIES_AT_ONCE)
-
-    def _remove(self, trashed: TrashedNode, at_most: int | None = None) -> int:
-        """Remove nodes of an entry whose purge has begun, and return their number."""
-        removed = 0
-        while at_most is None or removed < at_most:
-            left = NODES_AT_ONCE if at_most is None else min(NODES_AT_ONCE, at_most - removed)
-            count = self._remove_some(trashed, left)
-            if not count:
-                break
-            removed += count
-        return removed
-
-    def _remove_some(self, trashed: TrashedNode, at_most: int) -> int:
-        entry = trashed.entry
-        with self._database.write() as connection:
-            self._access.memberships.lock_tenant(connection, entry.tenant_id)
-            # Few nodes for each transaction, so that others of the tenant wait for the lock only
-            # shortly.
-            removed = self._trash.remove_some(connection, trashed, at_most)
-            if removed is None:
-                return 0
-            self._erasers.erase(connection, entry.tenant_id, removed.node_ids)
-            self._quota.use(connection, entry.tenant_id, -removed.size)
-            # Rows, quota and blobs change together; the bytes are deleted after the commit.
-            released = self._blobs.release(connection, removed.blob_keys)
-        # Few files go at once; garbage collection deletes the others.
-        self._blobs.remove(released[:_BLOBS_AT_ONCE])
-        return len(removed.node_ids)
-
-
-def _removed(trashed: TrashedNode) -> Node:
-    """Return a node of the trash in the folder that it was deleted from, for its event."""
-    return trashed.node._replace(parent_id=trashed.entry.parent_id)

@@ -7,6 +7,8 @@ from strongroom.content.files.services import FileServices
 from strongroom.content.nodes.services import NodeServices
 from strongroom.content.storage.services import StorageServices
 from strongroom.content.tenants.services import TenantServices
+from strongroom.extensions.trash.access import TrashAccess
+from strongroom.extensions.trash.removal import EntryRemoval, TrashRemoval
 from strongroom.extensions.trash.service import TrashService
 from strongroom.identity.users.services import UserServices
 from strongroom.plugin_api.pruning import PruneStep
@@ -25,22 +27,47 @@ class TrashServices(ServiceGroup):
         self._tenants = group(TenantServices)
 
     @cached_property
+    def _entries(self) -> TrashAccess:
+        return TrashAccess(self._nodes.access, self._nodes.trash_entries)
+
+    @cached_property
     def trash(self) -> TrashService:
         return TrashService(
             self._database,
-            self._clock,
             self._nodes.access,
-            self._nodes.expiry,
+            self._entries,
             self._nodes.trash_entries,
+            self._nodes.expiry,
             self._file_services.moving,
-            self._nodes.file_writer,
-            self._storage.blobs,
+            self._nodes.file_events,
             self._users,
-            self._tenants.tenants.quota,
+            self._nodes.guard,
+        )
+
+    @cached_property
+    def removal(self) -> TrashRemoval:
+        return TrashRemoval(
+            self._database,
+            self._clock,
+            self._tenants.memberships,
+            self._entries,
+            self._nodes.trash_entries,
             self._nodes.guard,
             self._nodes.removals,
+            self._nodes.file_events,
+            self._entry_removal,
+        )
+
+    @cached_property
+    def _entry_removal(self) -> EntryRemoval:
+        return EntryRemoval(
+            self._database,
+            self._tenants.memberships,
+            self._nodes.trash_entries,
+            self._tenants.tenants.quota,
+            self._storage.blobs,
             self._nodes.file_erasers,
         )
 
     def register_prune_steps(self) -> Iterable[PruneStep]:
-        return [PruneStep("files in the trash", self.trash.purge)]
+        return [PruneStep("files in the trash", self.removal.purge)]

@@ -10,6 +10,7 @@ from strongroom.content.nodes.retention_models import RetentionSettings
 from strongroom.content.nodes.trash import TrashedNode
 from strongroom.content.tenants.schemas import OverrideQuery
 from strongroom.content.tenants.views import requested_override
+from strongroom.extensions.trash.removal import TrashRemoval
 from strongroom.extensions.trash.schemas import RestorationSchema, TrashedFileSchema
 from strongroom.extensions.trash.service import RestoreRequest, TrashService
 from strongroom.foundation import errors
@@ -104,7 +105,7 @@ def delete_from_trash(tenant_id: str, file_id: str, query: Json) -> dict[str, bo
     """
     require_fresh_proof()
     override = requested_override(query)
-    get_service(TrashService).delete(current_identity(), tenant_id, file_id, override)
+    get_service(TrashRemoval).delete(current_identity(), tenant_id, file_id, override)
     return DONE
 
 
@@ -123,7 +124,7 @@ def empty_trash(tenant_id: str) -> dict[str, bool]:
     Requires a fresh proof, as the removal of a single file.
     """
     require_fresh_proof()
-    get_service(TrashService).empty(current_identity(), tenant_id)
+    get_service(TrashRemoval).empty(current_identity(), tenant_id)
     return DONE
 
 
