@@ -55,7 +55,7 @@ from strongroom.web.pages.api_docs import serve_description
 from strongroom.web.pages.browsers import Browsers
 from strongroom.web.pages.design import OWNER, PageDesign
 from strongroom.web.pages.error_pages import negotiate_error
-from strongroom.web.pages.page_zones import ZoneLookup
+from strongroom.web.pages.page_zones import ZoneStore
 from strongroom.web.pages.static_files import STATIC_PREFIX, StaticFilesApplication
 
 T = TypeVar("T")
@@ -152,7 +152,7 @@ def _register_services(app: Flask, container: Container, design: PageDesign) -> 
         FactorGuard: container.get(Reauthentication),
         Translations: container.base.translations,
         LocaleLookup: container.get(UserLocales),
-        ZoneLookup: container.get(UserLocales),
+        ZoneStore: container.get(UserLocales),
         **container.known,
     }
     for kind, service in services.items():

@@ -56,6 +56,8 @@ class BrowserSession:
         token: an access token of the login, for :meth:`HostAPI.rest`. No page may contain it.
         actor_id: the administrator who impersonates the user; ``None``: the user is logged in.
         ends_at: the end of an impersonation, in milliseconds since the Unix epoch; ``None`` without one.
+        name: the name of the user; empty without one.
+        zone: the name of the time zone that the user has chosen, if any.
     """
 
     user_id: str
@@ -65,6 +67,8 @@ class BrowserSession:
     token: str = field(repr=False)
     actor_id: str | None = None
     ends_at: int | None = None
+    name: str = ""
+    zone: str | None = None
 
 
 class BrowserAPI(ABC):

@@ -1,7 +1,6 @@
 """One request of a browser for a page of the console."""
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any, Final, cast
 
 from strongroom.plugin_api.host import HostAPI
@@ -43,23 +42,23 @@ class ConsoleVisit(Visit):
         caller = self.host.caller
         return caller is not None and caller.user_type == "ADMIN"
 
-    @cached_property
-    def user(self) -> Mapping[str, Any]:
-        """The user, as the REST API describes users."""
-        user: Mapping[str, Any] = self.read("/users/me")
-        return user
-
     def page(self, template: str, **values: Any) -> Any:
-        ends_at = self.session.ends_at
+        session = self.session
+        ends_at = session.ends_at
         return super().page(
             template,
             policy=_POLICY,
-            user=self.user,
+            user={"id": session.user_id, "name": session.name or self._contact()},
             is_administrator=self.is_administrator,
             impersonated_until=None if ends_at is None else iso_format(ends_at),
             problems=PROBLEMS,
             **values,
         )
+
+    def _contact(self) -> str:
+        """Return what stands for the name of a user without one."""
+        user = self.read("/users/me")
+        return str(user["email"] or user["username"] or user["mobile"] or user["id"])
 
     def problem_text(self, response: RestResponse) -> str:
         return text_of_error(response.json["error"])

@@ -217,16 +217,18 @@ def _verified(
         visit.update(token=logins.renew(authorization_id, origin()).access_token)
         caller = logins.caller(visit.state.token or "", client_address())
     caller.accepts_impersonation = accepts_impersonation
-    logins.identify(caller)
+    identity, profile = logins.identify_user(caller)
     logins.note_seen(caller)
     set_caller(caller)
-    login, state = logins.read(authorization_id), visit.state
+    actor_id, state = identity.actor_id, visit.state
     return BrowserSession(
-        user_id=login.user_id,
+        user_id=identity.user_id,
         csrf=state.csrf,
         language=state.language,
-        auth_time=login.auth_time,
+        auth_time=identity.auth_time or 0,
         token=state.token or "",
-        actor_id=login.actor_id,
-        ends_at=None if login.actor_id is None else login.expires_at,
+        actor_id=actor_id,
+        ends_at=None if actor_id is None else logins.read(authorization_id).expires_at,
+        name=profile.name,
+        zone=profile.zone,
     )

@@ -8,7 +8,7 @@ from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.plugin_api.times import zone_name
 from strongroom.web.http.request import get_service
 from strongroom.web.pages.browsers import BrowserVisit
-from strongroom.web.pages.page_zones import ZoneLookup, browser_zone
+from strongroom.web.pages.page_zones import ZoneStore, browser_zone
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -28,7 +28,7 @@ class BrowserSessions:
         visit.begin(login.authorization_id, access_token)
         if (zone := browser_zone()) is not None:
             # Messages to the user have times of this zone.
-            get_service(ZoneLookup).note_zone(login.user_id, zone_name(zone))
+            get_service(ZoneStore).note_zone(login.user_id, zone_name(zone))
 
     def begin_impersonation(self, visit: BrowserVisit, access_token: str) -> None:
         """Continue the session with an impersonation that its user has begun.

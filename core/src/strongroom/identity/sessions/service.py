@@ -23,7 +23,12 @@ from strongroom.foundation.ids import is_id
 from strongroom.identity.sessions.factor_verification import strengthened
 from strongroom.identity.sessions.login_sources import LoginSource
 from strongroom.identity.sessions.models import Authorization
-from strongroom.identity.sessions.store import AuthorizationStore, RefreshToken, RefreshTokens
+from strongroom.identity.sessions.store import (
+    AuthorizationStore,
+    RefreshToken,
+    RefreshTokens,
+    UserProfile,
+)
 from strongroom.identity.sessions.tokens import IssuedTokens, TokenIssuer, TokenSigner, parse_token_id
 from strongroom.identity.users.models import User
 from strongroom.identity.users.service import UserService, lock_logins
@@ -95,6 +100,15 @@ class AuthorizationService:
         if caller.identity is None:
             raise TokenInvalid
         return caller.identity
+
+    def identify_user(self, caller: Caller) -> tuple[Identity, UserProfile]:
+        """Verify the login of a caller as :meth:`identify`; return also the profile of the user.
+
+        Raises:
+            TokenInvalid: the login was revoked.
+        """
+        with self._database.read_one() as connection:
+            return self._sessions.confirm_user(connection, caller)
 
     def note_seen(self, caller: Caller) -> None:
         """Record the use of a verified caller's login, at most once per :data:`SEEN_INTERVAL`.

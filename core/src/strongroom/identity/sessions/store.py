@@ -5,7 +5,7 @@ import logging
 import re
 import secrets
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -24,7 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.sql.dml import ReturningUpdate
 
 from strongroom.clock import Clock
-from strongroom.foundation.caller import Caller
+from strongroom.foundation.caller import Caller, Identity
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.changes import Change
 from strongroom.foundation.database.paging import Page, Paging, select_page
@@ -41,7 +41,7 @@ from strongroom.identity.sessions.models import (
     refresh_tokens,
 )
 from strongroom.identity.users.models import User
-from strongroom.identity.users.service import lock_logins
+from strongroom.identity.users.service import lock_logins, user_profile
 from strongroom.plugin_api.login import SINGLE_FACTOR, Assurance, Client
 
 SEEN_INTERVAL: Final = 60_000
@@ -155,6 +155,19 @@ def was_seen_lately(last_seen_at: int, now: int) -> bool:
 
 
 _GOOD: Final = Statement(select(good_authorization()))
+_GOOD_OF_PROFILE: Final = Statement(lambda _: select(good_authorization(), user_profile()), tuple)
+
+
+class UserProfile(NamedTuple):
+    """What pages show of the user of a login.
+
+    Args:
+        name: the name; empty without one.
+        zone: the name of the time zone that the user has chosen.
+    """
+
+    name: str
+    zone: str | None
 
 
 class AuthorizationStore:
@@ -309,6 +322,19 @@ class AuthorizationStore:
         claims = {"authorization_id": caller.authorization_id, "user_id": caller.user_id}
         if row := _GOOD.first(connection, claims):
             caller.confirm(*row)
+
+    def confirm_user(self, connection: Connection, caller: Caller) -> tuple[Identity, UserProfile]:
+        """Set the caller's identity, and return it with the profile of the user.
+
+        Raises:
+            TokenInvalid: the login was revoked.
+        """
+        claims = {"authorization_id": caller.authorization_id, "user_id": caller.user_id}
+        row = _GOOD_OF_PROFILE.first(connection, claims)
+        if row is None:
+            raise TokenInvalid
+        *login, name, zone = row
+        return caller.confirm(*login), UserProfile(name, zone)
 
     def note_seen(self, database: Database, authorization_id: str, last_seen_at: int) -> None:
         """Update ``last_seen_at`` if it is older than :data:`SEEN_INTERVAL`.

@@ -5,7 +5,16 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    bindparam,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from strongroom.clock import Clock, next_revision
@@ -280,6 +289,12 @@ def type_of_active(user_id: ColumnElement[str]) -> ColumnElement[str | None]:
     return select(users.c.type).where(users.c.id == user_id, active).scalar_subquery()
 
 
+def user_profile() -> FromClause:
+    """Return a subquery with the ``name`` and the ``timezone`` of the user ``user_id``."""
+    profile = select(users.c.name, users.c.timezone).where(users.c.id == bindparam("user_id"))
+    return profile.subquery("profile")
+
+
 def record_login(user_id: str, now: int) -> Change:
     """Return the change that stores the time of a login.
 
@@ -336,11 +351,6 @@ class UserLocales:
         """Return the user's locale as a BCP 47 tag, or ``None`` if the user has chosen none."""
         with self._database.read() as connection:
             return self._users.get_locale(connection, user_id)
-
-    def get_zone(self, user_id: str) -> str | None:
-        """Return the name of the user's time zone, or ``None`` if the user has chosen none."""
-        with self._database.read() as connection:
-            return self._users.get_zone(connection, user_id)
 
     def note_zone(self, user_id: str, zone: str) -> None:
         """Store the time zone of a user who has chosen none."""

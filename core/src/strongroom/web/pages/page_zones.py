@@ -5,7 +5,6 @@ from typing import Final, Protocol
 
 from werkzeug.http import parse_cookie
 
-from strongroom.foundation.errors import Unavailable
 from strongroom.plugin_api.times import UTC_ZONE, find_zone
 from strongroom.web.http.request import current_environ, get_service
 from strongroom.web.pages.browsers import Browsers
@@ -20,11 +19,8 @@ It is no secret, so scripts may write it; any other value than the name of a zon
 _ZONE: Final = "strongroom.zone"
 
 
-class ZoneLookup(Protocol):
-    """Finds the time zones that users have chosen."""
-
-    def get_zone(self, user_id: str) -> str | None:
-        """Return the name of the user's zone, or ``None`` if the user has chosen none."""
+class ZoneStore(Protocol):
+    """Stores the time zones of users."""
 
     def note_zone(self, user_id: str, zone: str) -> None:
         """Store the zone of a user who has chosen none."""
@@ -47,10 +43,4 @@ def browser_zone() -> tzinfo | None:
 
 def _zone_of_user() -> str | None:
     session = get_service(Browsers).current().session
-    if session is None:
-        return None
-    # The page of an error must not fail because the database, too, is unavailable.
-    try:
-        return get_service(ZoneLookup).get_zone(session.user_id)
-    except Unavailable:
-        return None
+    return None if session is None else session.zone
