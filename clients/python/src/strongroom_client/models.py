@@ -63,7 +63,7 @@ if TYPE_CHECKING:
         "file.version_purged",
         "folder.created",
     ]
-    GetFileIncludeType0: TypeAlias = Literal["path"]
+    GetFileIncludeType0: TypeAlias = Literal["holds", "path", "path,holds"]
     GrantPermission: TypeAlias = Literal["manage", "read", "write"]
     GroupGrantPermission: TypeAlias = Literal["manage", "read", "write"]
     ListAuditEventsOutcome: TypeAlias = Literal["failure", "success"]
@@ -80,8 +80,8 @@ if TYPE_CHECKING:
         "file.version_purged",
         "folder.created",
     ]
-    ListFilesIncludeType0: TypeAlias = Literal["path"]
-    ListFilesInFolderIncludeType0: TypeAlias = Literal["path"]
+    ListFilesIncludeType0: TypeAlias = Literal["holds", "path", "path,holds"]
+    ListFilesInFolderIncludeType0: TypeAlias = Literal["holds", "path", "path,holds"]
     ListFilesInFolderSort: TypeAlias = Literal[
         "-name", "-size", "-type", "-updatedAt", "name", "size", "type", "updatedAt"
     ]
@@ -141,7 +141,7 @@ if TYPE_CHECKING:
     RestorationOnConflict: TypeAlias = Literal["fail", "rename", "replace"]
     RetentionMode: TypeAlias = Literal["compliance", "governance"]
     RoleRole: TypeAlias = Literal["admin", "member", "records"]
-    SearchFilesIncludeType0: TypeAlias = Literal["path"]
+    SearchFilesIncludeType0: TypeAlias = Literal["holds", "path", "path,holds"]
     SearchFilesSort: TypeAlias = Literal[
         "-name", "-size", "-type", "-updatedAt", "name", "size", "type", "updatedAt"
     ]
@@ -2005,6 +2005,8 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     """Scan state of the content; null for folders. Content that is `pending`, `infected` or `rejected` cannot be read"""
     path: list[str] | Unset = UNSET
     """With `include=path`: the names from the topmost folder that the caller can see down to the node's own"""
+    is_held: bool | None | Unset = msgspec.field(default=UNSET, name="isHeld")
+    """With `include=holds`: whether a hold is on the file or folder itself; null: the caller may not see holds"""
 
 
 class NodeCollection(msgspec.Struct, frozen=True, kw_only=True):

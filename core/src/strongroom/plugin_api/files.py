@@ -113,6 +113,8 @@ class FileInfo:
         revision: rises with every change of the file itself.
         created_at: when it was created.
         updated_at: when it was changed.
+        path: the names from the topmost folder that the caller can see down to its own; only
+            :meth:`FilesAPI.stat` sets it, on demand.
     """
 
     id: str
@@ -128,6 +130,7 @@ class FileInfo:
     revision: int
     created_at: int
     updated_at: int
+    path: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +221,12 @@ class FilesAPI(ABC):
         """
 
     @abstractmethod
-    def stat(self, tenant_id: str, file_id: str) -> FileInfo:
-        """Return a file or folder."""
+    def stat(self, tenant_id: str, file_id: str, *, with_path: bool = False) -> FileInfo:
+        """Return a file or folder.
+
+        Args:
+            with_path: whether :attr:`FileInfo.path` is set, for which a second query is executed.
+        """
 
     @abstractmethod
     def search(

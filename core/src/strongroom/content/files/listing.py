@@ -5,7 +5,7 @@ nodes: the JSON of a node depends on its revision and the permission alone, so i
 the whole nodes are read only if one is missing.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any, Final
@@ -26,7 +26,7 @@ from strongroom.content.files.child_pages import (
     start_of_page,
 )
 from strongroom.content.files.list_requests import AnyPaging, CursorPage, FilePage, ListRequest
-from strongroom.content.files.section_parts import SectionPart, SectionParts, section_parts
+from strongroom.content.files.section_parts import SectionPart, section_parts
 from strongroom.content.files.serializers import cached_nodes_json, node_json
 from strongroom.content.files.top_level import OWN, SHARED, TopLevel, TopLevelSection, section_keys
 from strongroom.content.nodes import operations, order_counts
@@ -63,6 +63,11 @@ _FOLDER: Final = NodeAccessQuery(
     lambda query: query.add_columns(child_count(nodes.c.id), type_coerce(is_in_any_group(), Integer))
 )
 """With the number of nodes, and whether the user is in a group: other users' lists read no groups."""
+
+Part = tuple[Sequence[str], Collection[str]]
+"""A part of a page: the nodes as JSON texts, and the ids of their owners."""
+
+NOTHING: Final[Part] = ((), ())
 
 Levels = tuple[Permission, Permission]
 """The least and the highest permission on the nodes of a list."""
@@ -190,7 +195,8 @@ class FileListing:
             return request.page()
         position = get_position(paging, total)
         query = page_query(listed, shape, from_end=position.from_end)
-        return self._page(request, query, paging, position.rows, {"passed": position.passed})
+        start = {"passed": position.passed}
+        return self._page(request, [self._read(request, query, paging, position.rows, start)])
 
     def _content(self, request: ListRequest, access: NodeAccess) -> FilePage:
         """Return a page of a folder; it is empty if the owner of the list cannot see the folder."""
@@ -213,15 +219,15 @@ class FileListing:
         connection, folder_id = request.connection, request.parameters["node_id"]
         order, total = request.order, request.total
 
-        def read(section: ListSection, count: int, part: SectionPart) -> FilePage:
+        def read(section: ListSection, count: int, part: SectionPart) -> Part:
             query = children_page(section, viewer, from_end=part.from_end)
             start: dict[str, Any] | None = {}
             if part.offset:
                 start = start_of_page(connection, folder_id, section, part.offset, count)
             if start is None:
                 # Nodes were removed since the count, on PostgreSQL.
-                return request.page()
-            return self._page(request, query, part.place, part.rows, start)
+                return NOTHING
+            return self._read(request, query, part.place, part.rows, start)
 
         counts = [total]
         if len(order.sections) > 1:
@@ -231,7 +237,7 @@ class FileListing:
                 folders if section.type is NodeType.FOLDER else total - folders
                 for section in order.sections
             ]
-        return _joined(request, section_parts(order, counts, paging), read)
+        return self._page(request, [read(*part) for part in section_parts(order, counts, paging)])
 
     def _granted(self, request: ListRequest, lists: TopLevel, levels: Levels) -> FilePage:
         """Return a page of a member's top-level nodes; non-members have none."""
@@ -244,7 +250,7 @@ class FileListing:
             page = CursorPage(paging, section_keys, partial(_top_level_after, lists))
             return self._after(request, page)
 
-        def read(section: ListSection, count: int, part: SectionPart) -> FilePage:
+        def read(section: ListSection, count: int, part: SectionPart) -> Part:
             statements = lists.section(section)
             query = statements.last_page if part.from_end else statements.page
             start: dict[str, Any] = {}
@@ -252,11 +258,11 @@ class FileListing:
                 key = _key_at(connection, statements, parameters, part.offset, count)
                 if key is None:
                     # A node was removed since the count, on PostgreSQL.
-                    return request.page()
+                    return NOTHING
                 start = statements.start(key)
-            return self._page(request, query, part.place, part.rows, start)
+            return self._read(request, query, part.place, part.rows, start)
 
-        return _joined(request, section_parts(order, counts, paging), read)
+        return self._page(request, [read(*part) for part in section_parts(order, counts, paging)])
 
     def _after(self, request: ListRequest, page: CursorPage) -> FilePage:
         """Return a page of a list by cursor."""
@@ -282,19 +288,26 @@ class FileListing:
             following = NodeCursor.of_node(paging.number, order, section, last).values
         return request.page(records, owners, following)
 
-    def _page(
+    def _page(self, request: ListRequest, parts: Sequence[Part]) -> FilePage:
+        """Return the page that consists of some parts."""
+        # Owners are not part of the cached JSON: their names change without a new revision of the node.
+        owner_ids = {owner_id for _, owners in parts for owner_id in owners}
+        owners = self._users.summaries(request.connection, owner_ids)
+        return request.page([record for records, _ in parts for record in records], owners)
+
+    def _read(
         self,
         request: ListRequest,
         query: PageQuery,
         place: Paging,
         part: slice,
         start: Mapping[str, Any],
-    ) -> FilePage:
-        """Return a page of a query.
+    ) -> Part:
+        """Return a part of a page, the rows of a query.
 
         Args:
             place: the paging of the statement.
-            part: the part of its rows that is the page.
+            part: the rows that belong to the page.
             start: further parameters of the statement.
         """
         connection, permissions = request.connection, _within(request.levels)
@@ -306,9 +319,7 @@ class FileListing:
         if None in records:
             whole = self._statement(query, place, _WHOLE).all(connection, parameters)[part]
             records = [_record(row, permissions) for row in whole]
-        # Owners are not part of the cached JSON: their names change without a new revision of the node.
-        owners = self._users.summaries(connection, {owner_id for _, _, owner_id, _ in rows})
-        return request.page([record for record in records if record], owners)
+        return [record for record in records if record], {owner_id for _, _, owner_id, _ in rows}
 
     def _statement(self, query: PageQuery, paging: Paging, columns: Columns) -> Statement[Any]:
         # The page size is part of the statement's text; the offset is a parameter.
@@ -333,18 +344,6 @@ def _children_after(viewer: Viewer, section: ListSection, *, descending: bool) -
 
 def _top_level_after(lists: TopLevel, section: ListSection, *, descending: bool) -> PageQuery:
     return lists.section(section).after[descending]
-
-
-def _joined(
-    request: ListRequest,
-    parts: SectionParts,
-    read: Callable[[ListSection, int, SectionPart], FilePage],
-) -> FilePage:
-    """Return the page of which the parts are read by a function."""
-    pages = [read(*part) for part in parts]
-    records = [record for page in pages for record in page.records]
-    owners = {owner["id"]: owner for page in pages for owner in page.included}
-    return request.page(records, [owners[owner_id] for owner_id in sorted(owners)])
 
 
 def _key_at(

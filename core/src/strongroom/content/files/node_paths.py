@@ -7,7 +7,8 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Connection, Select, bindparam, select
 
 from strongroom.clock import Clock
-from strongroom.content.nodes.access import AccessControl
+from strongroom.content.nodes import operations
+from strongroom.content.nodes.access import AccessControl, NodeView
 from strongroom.content.nodes.effective_permission import granted_permission
 from strongroom.content.nodes.models import nodes
 from strongroom.content.tenants.models import Role
@@ -67,6 +68,21 @@ class NodePaths:
             is_admin = access.require_member() is Role.ADMIN
             steps = self._steps(connection, caller, tenant_id, ids)
         return {id_: _visible_names(steps, id_, access.folder_id, is_admin=is_admin) for id_ in ids}
+
+    def locate(self, caller: AnyCaller, tenant_id: str, node_id: str) -> tuple[NodeView, list[str]]:
+        """Return a node with the caller's permission on it, and the names on its path as above.
+
+        Raises:
+            TokenInvalid: the caller's login was revoked.
+            Forbidden: the caller is not a member of the tenant, or may not read the node.
+            NotFound: the tenant has no such node.
+        """
+        with self._database.read() as connection:
+            access = self._access.find(connection, caller, tenant_id, node_id)
+            view = access.require(operations.GET)
+            steps = self._steps(connection, caller, tenant_id, [node_id])
+        is_admin = access.role is Role.ADMIN
+        return view, _visible_names(steps, node_id, access.folder_id, is_admin=is_admin)
 
     def _steps(
         self, connection: Connection, caller: AnyCaller, tenant_id: str, ids: list[str]

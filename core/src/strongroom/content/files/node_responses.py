@@ -1,16 +1,17 @@
 """Responses with files and folders."""
 
-import json
 from collections.abc import Sequence
 from typing import Final
 
+from strongroom.content.files.held_nodes import HeldNodes
 from strongroom.content.files.list_requests import FilePage
 from strongroom.content.files.node_paths import NodePaths
-from strongroom.content.files.serializers import Json, node_json
+from strongroom.content.files.serializers import Json, ids_of_json, node_json
 from strongroom.content.nodes.access import NodeView
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.errors import Forbidden, NotFound, RevisionConflict
 from strongroom.foundation.json_text import encode_json, splice_records
+from strongroom.web.http.access import current_identity
 from strongroom.web.http.locations import Location
 from strongroom.web.http.paging import envelope
 from strongroom.web.http.representations import JsonRepresentation
@@ -23,29 +24,46 @@ NODE_LOCATION: Final = Location("files.get_file", {"tenant_id": "tenantId", "fil
 CHANGE_ERRORS: Final = (Forbidden, NotFound, RevisionConflict)
 
 
-def node_details(view: NodeView, query: Json, caller: AnyCaller) -> JsonRepresentation:
-    """Return the details of a node. If-Match accepts the entity tag of its content, too."""
-    node, text = view.node, node_json(view)
-    if query["include"]:
-        text = _with_path(text, get_service(NodePaths).find(caller, node.tenant_id, [node.id])[node.id])
+def node_details(view: NodeView, query: Json, path: Sequence[str] = ()) -> JsonRepresentation:
+    """Return the details of a node. If-Match accepts the entity tag of its content, too.
+
+    Args:
+        path: the names on its path, if the query demands them.
+    """
+    node, text, included = view.node, node_json(view), query["include"] or ""
+    if "path" in included:
+        [text] = _extended([text], "path", [path])
+    if "holds" in included:
+        [text] = _with_holds([text], node.tenant_id)
     return JsonRepresentation(text, node.revision, (node.checksum,) if node.checksum else ())
 
 
 def listed_nodes(page: FilePage, query: Json, caller: AnyCaller, tenant_id: str) -> Response:
-    """Return the response with a page of files and folders, with their paths if the query demands."""
-    records = page.records
-    if query["include"]:
+    """Return the response with a page of files and folders, and what else the query demands of them."""
+    records, included = page.records, query["include"] or ""
+    if "path" in included:
         records = _with_paths(records, caller, tenant_id)
+    if "holds" in included:
+        records = _with_holds(records, tenant_id)
     content = envelope(page.page, included=page.included)
     return json_response(splice_records(content, records))
 
 
 def _with_paths(records: Sequence[str], caller: AnyCaller, tenant_id: str) -> list[str]:
-    ids = [json.loads(record)["id"] for record in records]
+    ids = ids_of_json(records)
     paths = get_service(NodePaths).find(caller, tenant_id, ids)
-    return [_with_path(record, paths[id_]) for record, id_ in zip(records, ids, strict=True)]
+    return _extended(records, "path", [paths[node_id] for node_id in ids])
 
 
-def _with_path(record: str, path: Sequence[str]) -> str:
-    """Return the JSON text of a node with its path as the last member."""
-    return f'{record[:-1]},"path":{encode_json(path)}}}'
+def _with_holds(records: Sequence[str], tenant_id: str) -> list[str]:
+    ids = ids_of_json(records)
+    held = get_service(HeldNodes).find(current_identity(), tenant_id, ids)
+    return _extended(records, "isHeld", [None if held is None else node_id in held for node_id in ids])
+
+
+def _extended(records: Sequence[str], name: str, values: Sequence[object]) -> list[str]:
+    """Return the JSON texts of nodes with another member, the last one of each."""
+    return [
+        f'{record[:-1]},"{name}":{encode_json(value)}}}'
+        for record, value in zip(records, values, strict=True)
+    ]

@@ -280,8 +280,11 @@ def _folders_first() -> fields.Boolean:
 def _include() -> fields.String:
     return fields.String(
         load_default=None,
-        validate=validate.OneOf(["path"]),
-        metadata={"description": "`path` adds the names on the path of each node"},
+        validate=validate.OneOf(["path", "holds", "path,holds"]),
+        metadata={
+            "description": "`path` adds the names on the path of each node, `holds` whether a hold is "
+            "on it"
+        },
     )
 
 
@@ -383,5 +386,12 @@ class NodeSchema(Schema):
         metadata={
             "description": "With `include=path`: the names from the topmost folder that the caller can "
             "see down to the node's own"
+        },
+    )
+    isHeld = fields.Boolean(
+        allow_none=True,
+        metadata={
+            "description": "With `include=holds`: whether a hold is on the file or folder itself; null: "
+            "the caller may not see holds"
         },
     )

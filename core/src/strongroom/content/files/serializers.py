@@ -14,6 +14,7 @@ Json = dict[str, Any]
 CACHED_NODES: Final = 4096
 """Number of nodes cached as JSON, about 500 bytes each."""
 
+_START: Final = '{"id":"'
 _cache: Final[Cache[tuple[str, int, int], str]] = Cache(CACHED_NODES)
 
 
@@ -36,6 +37,12 @@ def serialize_node(view: NodeView) -> Json:
         "updatedAt": node.updated_at,
         "scan": None if node.blob_key is None else node.scan or SKIPPED,
     }
+
+
+def ids_of_json(records: Iterable[str]) -> list[str]:
+    """Return the ids of nodes, each of which is the first member of the node's JSON text."""
+    start = len(_START)
+    return [record[start : record.index('"', start)] for record in records]
 
 
 def cached_nodes_json(keys: Iterable[tuple[str, int, int]]) -> list[str | None]:

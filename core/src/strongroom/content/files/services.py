@@ -7,6 +7,7 @@ from strongroom.activity.audit.services import AuditServices
 from strongroom.content.files.copying import CopyingService
 from strongroom.content.files.grants import AccessExplainer, GrantService
 from strongroom.content.files.group_grants import GroupGrantService
+from strongroom.content.files.held_nodes import HeldNodes
 from strongroom.content.files.listing import FileListing
 from strongroom.content.files.moving import MovingService
 from strongroom.content.files.node_paths import NodePaths
@@ -100,6 +101,10 @@ class FileServices(ServiceGroup):
     @cached_property
     def node_paths(self) -> NodePaths:
         return NodePaths(self._database, self._clock, self._nodes.access)
+
+    @cached_property
+    def held_nodes(self) -> HeldNodes:
+        return HeldNodes(self._database, self._tenants.memberships)
 
     @cached_property
     def explainer(self) -> AccessExplainer:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from strongroom.content.files.listing import FileListing
+from strongroom.content.files.node_paths import NodePaths
 from strongroom.content.files.node_responses import (
     CHANGE_ERRORS,
     NODE_LOCATION,
@@ -319,8 +320,10 @@ def get_file(tenant_id: str, file_id: str, query: Json, caller: Caller) -> JsonR
     The caller needs the permission `read`. `ETag` and `revision` change with the name, the folder and
     the content.
     """
-    view = get_service(FileService).get(caller, tenant_id, file_id)
-    return node_details(view, query, caller)
+    if "path" in (query["include"] or ""):
+        view, path = get_service(NodePaths).locate(caller, tenant_id, file_id)
+        return node_details(view, query, path)
+    return node_details(get_service(FileService).get(caller, tenant_id, file_id), query)
 
 
 @blueprint.operation(

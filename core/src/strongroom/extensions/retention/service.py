@@ -7,6 +7,7 @@ from sqlalchemy import Connection, bindparam, delete, func, select
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock, iso_format
+from strongroom.content.files.held_nodes import READERS
 from strongroom.content.nodes.models import Node, trash
 from strongroom.content.nodes.removal_guard import RemovalGuard, is_in_force
 from strongroom.content.nodes.retention_clock import RetentionClock
@@ -170,7 +171,7 @@ class HoldService:
         """
         with self._database.read() as connection:
             role = self._memberships.caller_role(connection, tenant_id, identity)
-            if role not in (Role.RECORDS, Role.ADMIN):
+            if role not in READERS:
                 raise Forbidden
             if node_id is None:
                 page = self._all(connection, tenant_id, paging)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Literal
 
 from strongroom.assembly.plugin_host.caller import AsCaller, make_paging, result_page
@@ -12,6 +13,7 @@ from strongroom.assembly.plugin_host.files.records import (
     version_info,
 )
 from strongroom.content.files.listing import FileListing
+from strongroom.content.files.node_paths import NodePaths
 from strongroom.content.files.paths import PathLookup
 from strongroom.content.files.schemas import SearchQuery
 from strongroom.content.files.service import FileService
@@ -60,9 +62,12 @@ class FileReads(AsCaller, api.FilesAPI):
         files = [file_of_json(record) for record in listed.records]
         return result_page(listed.page.with_items(files))
 
-    def stat(self, tenant_id: str, file_id: str) -> api.FileInfo:
-        files = self._get(FileService)
-        return file_info(files.get(self._caller(operations.GET, tenant_id, file_id), tenant_id, file_id))
+    def stat(self, tenant_id: str, file_id: str, *, with_path: bool = False) -> api.FileInfo:
+        caller = self._caller(operations.GET, tenant_id, file_id)
+        if with_path:
+            view, path = self._get(NodePaths).locate(caller, tenant_id, file_id)
+            return replace(file_info(view), path=path)
+        return file_info(self._get(FileService).get(caller, tenant_id, file_id))
 
     def search(
         self,
