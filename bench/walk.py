@@ -1,5 +1,7 @@
 """Counts the calls of warm requests in this process, and their processor time.
 
+Calls of templates and below them do not count: a page has as many as it has rows and texts.
+
 Usage: ``python -m bench.walk [--rounds N] [--against CHECKOUT]``. With another checkout, both serve the
 same requests alternately, because only ratios are stable on a shared machine.
 """
@@ -8,6 +10,7 @@ import argparse
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -45,7 +48,7 @@ data_dir = "{folder}/data"
 [database]
 url = "sqlite:///{folder}/strongroom.db"
 [plugins]
-enabled = ["storage_local"]
+enabled = ["storage_local", "login_pages", "console"]
 [storages.main]
 backend = "local"
 root = "{folder}/files"
@@ -87,6 +90,8 @@ class Walker:
         self._large = json.loads(self._send(self.raw(LARGE))[2])["id"]
         for _ in range(PAGE):
             self._send(self.raw())
+        self._page = f"/console{self._files.removeprefix('/api/v1')}/"
+        self._cookie = self._log_in_browser()
         self.requests: dict[str, Request] = {
             "login": self.login,
             "upload raw": self.raw,
@@ -94,6 +99,7 @@ class Walker:
             "details": self.details,
             "list": self.list,
             "download": self.download,
+            "console list": self.console_list,
         }
 
     def close(self) -> None:
@@ -131,6 +137,19 @@ class Walker:
     def download(self) -> EnvironBuilder:
         """Return a download of a file of 70 KiB."""
         return EnvironBuilder(f"{self._files}/{self._large}/download", headers=self._headers)
+
+    def console_list(self) -> EnvironBuilder:
+        """Return a page of the console with a list of files."""
+        headers: Any = {"Cookie": self._cookie}
+        return EnvironBuilder(self._page, headers=headers)
+
+    def _log_in_browser(self) -> str:
+        """Log in by the page, and return the cookies of the browser."""
+        client = self.app.test_client()
+        secret = re.search('name="csrf" value="([^"]+)"', client.get("/account/login").text)
+        fields = {"csrf": secret[1] if secret else "", "username": EMAIL, "password": PASSWORD}
+        response = client.post("/account/login", data=fields)
+        return "; ".join(value.partition(";")[0] for value in response.headers.getlist("Set-Cookie"))
 
     def spend(self, name: str) -> float:
         """Return the processor seconds of a request, as the least of a batch."""
@@ -185,8 +204,14 @@ def _answer(app: Flask, environ: dict[str, Any]) -> tuple[str, dict[str, str], b
 
 @contextmanager
 def _profiled(tally: Callable[[CodeType], object]) -> Iterator[None]:
+    templates = 0
+
     def note(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and "/strongroom" in frame.f_code.co_filename:
+        nonlocal templates
+        path = frame.f_code.co_filename
+        if path.endswith(".html"):
+            templates += {"call": 1, "return": -1}.get(event, 0)
+        elif event == "call" and not templates and "/strongroom" in path:
             tally(frame.f_code)
 
     sys.setprofile(note)
@@ -240,7 +265,7 @@ class Checkout:
         return json.loads(source.readline() if source else "null")
 
 
-NAMES: Final = ("login", "upload raw", "upload form", "details", "list", "download")
+NAMES: Final = ("login", "upload raw", "upload form", "details", "list", "download", "console list")
 
 
 def main() -> None:

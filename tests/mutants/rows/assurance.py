@@ -43,7 +43,7 @@ ROWS: Final = (
     core(
         "assurance-tenant",
         "A login that does not meet the tenant's demand has no role in it.",
-        "content/tenants/memberships.py::Memberships.caller_role",
+        "content/tenants/memberships.py::Memberships._require_met",
         "if demand is not None and not demand.is_met(identity, self._clock.now()):",
         "if False:",
         "rest/test_tenant_assurance.py::test_no_route_of_the_tenant_answers_a_weaker_login",
@@ -75,7 +75,7 @@ ROWS: Final = (
     core(
         "assurance-change",
         "An administrator removes a demand only with a login that meets it.",
-        "content/tenants/memberships.py::Memberships.caller_role",
+        "content/tenants/memberships.py::Memberships._require_met",
         "raise demand.refusal(identity)",
         "pass",
         "rest/test_tenant_assurance.py::test_an_administrator_sets_only_what_the_own_login_meets",

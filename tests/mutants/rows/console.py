@@ -85,7 +85,7 @@ ROWS: Final = (
     console(
         "console-preview-active",
         "HTML and XML have no preview.",
-        "my_files/previews.py::preview_of",
+        "my_files/previews.py::type_preview",
         "and essence not in _ACTIVE_TEXTS",
         "",
         "console/rest/test_details.py::TestPreviews::test_active_and_unknown_formats_have_none",
@@ -94,7 +94,7 @@ ROWS: Final = (
         "console-preview-unscanned",
         "Content that a scanner has refused or not seen yet has no preview.",
         "my_files/previews.py::preview_of",
-        'or node["scan"] in _UNREADABLE',
+        'or node["scan"] in UNREADABLE',
         "",
         "console/test_previews.py::test_only_bounded_and_readable_content_has_a_preview",
     ),
@@ -102,8 +102,8 @@ ROWS: Final = (
         "console-preview-size",
         "The pages of a large document are not drawn.",
         "my_files/previews.py::preview_of",
-        'return "pages" if node["size"] <= MAX_DOCUMENT_BYTES else None',
-        'return "pages"',
+        'None if preview == "pages" and node["size"] > MAX_DOCUMENT_BYTES else preview',
+        "preview",
         "console/test_previews.py::test_only_bounded_and_readable_content_has_a_preview",
     ),
     console(

@@ -28,7 +28,8 @@ MemberRole = Literal["admin", "member", "records"]
 class TenantInfo:
     """A tenant, with its usage. ``quota_bytes`` is ``None`` without a limit.
 
-    ``revision`` rises with every change of the tenant itself.
+    ``revision`` rises with every change of the tenant itself. ``role`` is the caller's, as
+    :meth:`TenantsAPI.role` returns it; only :meth:`TenantsAPI.get` sets it.
     """
 
     id: str
@@ -37,6 +38,7 @@ class TenantInfo:
     used_bytes: int
     created_at: int
     revision: int = 0
+    role: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,19 @@
-"""The processor time of a list of files."""
+"""What a list of files costs: processor time, SQL statements and requests within the process."""
 
 import time
+from collections.abc import Callable
 from importlib import import_module
 from statistics import median
+from typing import Any
 
 import pytest
 from tests.support.api import Api, Person
 from tests.support.config import FIXED_CAPTCHA, Table, merged
 from tests.support.databases import on_sqlite
 from tests.support.page_browser import PageBrowser
+from tests.support.statements import statements
+
+from strongroom.web.http.dispatch.application import Application
 
 CONFIG: Table = merged(
     FIXED_CAPTCHA, {"plugins": {"enabled": ["storage_local", "login_pages", "console"]}}
@@ -16,6 +21,7 @@ CONFIG: Table = merged(
 MAX_MILLISECONDS = 25
 ROWS = 200
 ROUNDS = 15
+MOST_STATEMENTS = 12
 
 pytestmark = [on_sqlite, pytest.mark.config(CONFIG)]
 
@@ -42,3 +48,53 @@ def test_a_page_of_200_rows_takes_at_most_25_ms_of_processor_time(
             assert page.text.count("<tr data-id=") == ROWS
         # Without the first one, which compiles the templates.
         assert median(times[1:]) * 1000 <= MAX_MILLISECONDS, view
+
+
+def test_a_list_sends_one_request_and_executes_few_statements(
+    api: Api,
+    person: Person,
+    tenant: str,
+    root: str,
+    browser: PageBrowser,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    paths: list[str] = []
+    serve = Application.wsgi_app
+
+    def note(self: Application, environ: Any, start_response: Any) -> Any:
+        paths.append(environ["PATH_INFO"])
+        return serve(self, environ, start_response)
+
+    monkeypatch.setattr(Application, "wsgi_app", note)
+    folder = api.folder(tenant, person, "Reports")["id"]
+    api.folder(tenant, person, "2026", folder)
+    for place in (None, folder):
+        api.upload(tenant, person, "a.txt", b"x", place)
+    for page, rest in (
+        (f"{root}/files/", "/owners/me/files"),
+        (f"{root}/files/{folder}/", f"/owners/me/files/{folder}/files"),
+        (f"{root}/files/?q=a&in=space", "/search"),
+    ):
+        # The first one fills caches, such as the texts of statements.
+        browser.request(page)
+        paths.clear()
+        with statements() as seen:
+            assert "a.txt" in browser.request(page).text
+        assert paths == [f"{tenant}{rest}"]
+        # Folders and files are two ranges of an index.
+        assert len(seen) <= MOST_STATEMENTS, "\n".join(seen)
+
+
+def test_a_page_shows_the_name_that_the_user_has_just_changed(
+    api: Api, person: Person, root: str, browser: PageBrowser
+) -> None:
+    for name in ("Alice", "Alice B."):
+        assert api.patch("/users/me", {"name": name}, by=person).status_code == 200
+        assert f'title="{name}"' in browser.request(f"{root}/files/").text
+
+
+def test_the_address_stands_for_a_missing_name(
+    api: Api, log_in: Callable[[Person], PageBrowser]
+) -> None:
+    nameless = api.person(name="")
+    assert f'title="{nameless.email}"' in log_in(nameless).request("/console/").text

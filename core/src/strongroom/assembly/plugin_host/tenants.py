@@ -1,6 +1,6 @@
 """Implements ``host.tenants`` by the services of the REST API."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from strongroom.assembly.plugin_host.caller import AsCaller, changed, make_paging, result_page
 from strongroom.content.tenants import operations
@@ -27,7 +27,9 @@ class HostTenants(AsCaller, api.TenantsAPI):
         return result_page(self._get(TenantService).of_caller(caller, paging)).map(_tenant)
 
     def get(self, tenant_id: str) -> api.TenantInfo:
-        return _tenant(self._get(TenantService).get(self._caller(operations.GET, tenant_id), tenant_id))
+        caller = self._caller(operations.GET, tenant_id)
+        role, tenant = self._get(TenantService).membership(caller, tenant_id)
+        return replace(_tenant(tenant), role=role)
 
     def usage(self, tenant_id: str) -> api.UsageInfo:
         usage = self._get(TenantService).usage(self._caller(operations.GET_USAGE, tenant_id), tenant_id)

@@ -18,7 +18,14 @@ from sqlalchemy import (
 )
 
 from strongroom.clock import Clock
-from strongroom.content.tenants.models import Member, Role, tenant_members, tenants
+from strongroom.content.tenants.models import (
+    TENANT,
+    Member,
+    Role,
+    Tenant,
+    tenant_members,
+    tenants,
+)
 from strongroom.foundation.assurance import Demand, make_demand
 from strongroom.foundation.caller import Identity
 from strongroom.foundation.database.paging import Page, Paging, select_page
@@ -40,6 +47,9 @@ _OF_MEMBER: Final = (
 )
 
 _ROLE: Final = Statement(_OF_MEMBER, tuple)
+_TENANT_OF_MEMBER: Final = Statement(
+    _OF_MEMBER.with_only_columns(tenant_members.c.role, *tenants.c), tuple
+)
 _MEMBER: Final = RowMapper(Member, get_columns(Member, tenant_members))
 
 # FOR NO KEY UPDATE: other transactions can still insert rows with a foreign key to the tenant.
@@ -152,6 +162,21 @@ class Memberships:
             raise Forbidden
         return role
 
+    def find_tenant(
+        self, connection: Connection, tenant_id: str, identity: Identity
+    ) -> tuple[Role, Tenant]:
+        """Return the caller's role and the tenant; raises as :meth:`require_member`."""
+        row = None
+        if identity.key is None or identity.key.covers_tenant(tenant_id):
+            named = {"tenant_id": tenant_id, "user_id": identity.user_id}
+            row = _TENANT_OF_MEMBER.first(connection, named)
+        if row is None:
+            raise Forbidden
+        role, *values = row
+        tenant = TENANT(values)
+        self._require_met(tenant.demand, identity)
+        return Role(role), tenant
+
     def require_admin(self, connection: Connection, tenant_id: str, identity: Identity) -> None:
         """Check that the caller is an administrator of the tenant.
 
@@ -186,9 +211,12 @@ class Memberships:
         if identity.key is not None and not identity.key.covers_tenant(tenant_id):
             return None
         role, demand = self._membership(connection, tenant_id, identity.user_id)
+        self._require_met(demand, identity)
+        return role
+
+    def _require_met(self, demand: Demand | None, identity: Identity) -> None:
         if demand is not None and not demand.is_met(identity, self._clock.now()):
             raise demand.refusal(identity)
-        return role
 
     def _membership(
         self, connection: Connection, tenant_id: str, user_id: str

@@ -113,9 +113,13 @@ class TenantService:
         Raises:
             Forbidden: the caller is not a member, whether or not the tenant exists.
         """
-        with self._database.read() as connection:
-            self._memberships.require_member(connection, tenant_id, identity)
-            return self.quota.find(connection, tenant_id)
+        return self.membership(identity, tenant_id)[1]
+
+    def membership(self, identity: Identity, tenant_id: str) -> tuple[Role, Tenant]:
+        """Return the caller's role in a tenant, and the tenant; raises as :meth:`get`."""
+        with self._database.read_one() as connection:
+            role, tenant = self._memberships.find_tenant(connection, tenant_id, identity)
+        return role, self.quota.with_default(tenant)
 
     def role(self, identity: Identity, tenant_id: str) -> Role | None:
         """Return the caller's role; ``None`` for a non-member, whether or not the tenant exists.

@@ -10,7 +10,7 @@ REST API in the time zone of the page, whose name is ``strongroom.zone``.
 """
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -132,7 +132,7 @@ class Pages:
         language = choose_locale(locales, known=self._texts.languages)
         nonce = secrets.token_urlsafe(16)
         variables = {"nonce": nonce, "language": language, "text": self._texts.translator(language)}
-        parts = [*_parts(values.values())]
+        parts = _parts(values.values())
         frame = PageFrame(get_service(PageDesign), language, _scripts(parts))
         html = self._template(template, frame.design).render(variables, strongroom=frame, **values)
         response = flask.Response(html, status, content_type="text/html; charset=utf-8")
@@ -197,15 +197,18 @@ def _day(moment: int | str) -> str:
     return shown_day(moment, page_zone())
 
 
-def _parts(values: Iterable[object]) -> Iterator[PagePart]:
-    """Yield the parts of plugins among the variables of a page."""
-    for value in values:
+def _parts(values: Iterable[object]) -> list[PagePart]:
+    """Return the parts of plugins among the variables of a page, in their order."""
+    parts, waiting = list[PagePart](), [*values][::-1]
+    while waiting:
+        value = waiting.pop()
         if isinstance(value, PagePart):
-            yield value
+            parts.append(value)
         elif isinstance(value, (list, tuple)):
-            yield from _parts(value)
+            waiting += value[::-1]
         elif isinstance(value, dict):
-            yield from _parts(value.values())
+            waiting += [*value.values()][::-1]
+    return parts
 
 
 def _scripts(parts: Sequence[PagePart]) -> Sequence[str]:

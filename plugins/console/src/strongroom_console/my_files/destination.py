@@ -12,7 +12,7 @@ from flask import Blueprint, request
 from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.visits import Refused, Visit, current_visit
 from strongroom_console.lists import MAX_PAGE_SIZE
-from strongroom_console.my_files.listing import read_folder
+from strongroom_console.my_files.nodes import read_node
 from strongroom_console.my_files.selection import (
     list_path,
     selected_folder,
@@ -49,7 +49,7 @@ def _folder(visit: Visit, tenant_id: str) -> Any:
     """Return the folder to show; ``None``, the top level, also above what the user sees."""
     chosen = request.form.get("at", selected_folder()) or None
     try:
-        return read_folder(visit, tenant_id, chosen)
+        return read_node(visit, tenant_id, chosen) if chosen else None
     except Refused:
         return None
 

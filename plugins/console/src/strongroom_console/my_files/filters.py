@@ -88,9 +88,9 @@ class Filters:
         """Return the query of the rows in the REST API, without the page."""
         shared = {"sort": self.sort, "foldersFirst": "true", **_KIND_QUERIES.get(self.kind, {})}
         if not self.is_search:
-            return {**shared, "q": self.text or None}
+            return {**shared, "q": self.text or None, "include": "holds"}
         parent = folder_id if self.scope == "below" else None
-        return {**shared, "query": self.text, "parentId": parent, "include": "path"}
+        return {**shared, "query": self.text, "parentId": parent, "include": "path,holds"}
 
 
 def requested_filters() -> Filters:

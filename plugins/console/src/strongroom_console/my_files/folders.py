@@ -1,7 +1,6 @@
 """The pages of folders: their paths, and the links to the folders above."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from strongroom.plugin_api.visits import Visit
@@ -13,10 +12,9 @@ def files_path(tenant_id: str, folder_id: str | None) -> str:
     return page_path(tenant_id, "files", *((folder_id,) if folder_id else ()))
 
 
-def crumbs(visit: Visit, node: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
-    """Return the paths and names of the folders above a node, which was read with ``include=path``."""
-    root = f"{visit.root}/tenants/{node['tenantId']}/at"
-    names = node["path"]
+def crumbs(visit: Visit, tenant_id: str, names: Sequence[str]) -> Sequence[tuple[str, str]]:
+    """Return the paths and names of the folders above a node with a path."""
+    root = f"{visit.root}/tenants/{tenant_id}/at"
     return [
         (f"{root}/{'/'.join(quote(part, safe='') for part in names[: depth + 1])}", name)
         for depth, name in enumerate(names[:-1])

@@ -1,12 +1,11 @@
 """The list of a folder, and of the top level."""
 
-from collections.abc import Collection
 from typing import Any, Final
 
 from flask import Blueprint
 
 from strongroom.plugin_api.page_lists import changed_query, page_links, page_number
-from strongroom.plugin_api.visits import Visit, current_visit
+from strongroom.plugin_api.visits import current_visit
 from strongroom_console.my_files.filters import (
     KINDS,
     SORTS,
@@ -17,9 +16,8 @@ from strongroom_console.my_files.filters import (
     sort_links,
 )
 from strongroom_console.my_files.folders import crumbs, files_path
-from strongroom_console.my_files.nodes import read_node
 from strongroom_console.my_files.rows import rows_of
-from strongroom_console.tenant.frame import tenant_page, tenant_path
+from strongroom_console.tenant.frame import tenant_page
 
 listing: Final = Blueprint("listing", __name__)
 
@@ -41,17 +39,17 @@ def show_folder(tenant_id: str, folder_id: str | None = None) -> Any:
         pageNumber=number,
         **filters.query(folder_id),
     )
-    folder = read_folder(visit, tenant_id, folder_id)
+    files = visit.host.files
+    folder = files.stat(tenant_id, folder_id, with_path=True) if folder_id else None
     response = tenant_page(
         visit,
         "my_files/folder.html",
         tenant_id,
         "files/",
         folder=folder,
-        can_create=folder is None or folder["permission"] in ("write", "manage"),
-        crumbs=crumbs(visit, folder) if folder else [],
+        can_create=folder is None or folder.permission in ("write", "manage"),
+        crumbs=crumbs(visit, tenant_id, folder.path) if folder else [],
         **rows_of(page, visit.session.user_id),
-        held=_held_nodes(visit, tenant_id),
         links=page_links(page["meta"]),
         is_cut=filters.is_search and page["meta"]["totalCount"] >= MOST_FOUND,
         filters=filters,
@@ -71,17 +69,3 @@ def follow_path(tenant_id: str, names: str) -> Any:
     visit = current_visit()
     folder = visit.host.files.resolve(tenant_id, names.split("/"))
     return visit.redirect(files_path(tenant_id, folder.id))
-
-
-def _held_nodes(visit: Visit, tenant_id: str) -> Collection[str]:
-    """Return the ids of the nodes with holds, which only some roles may see."""
-    if visit.host.tenants.role(tenant_id) not in ("admin", "records"):
-        return ()
-    return {hold["fileId"] for hold in visit.read_all(tenant_path(tenant_id, "holds")).data}
-
-
-def read_folder(visit: Visit, tenant_id: str, folder_id: str | None) -> Any:
-    """Return the folder with the path to it; ``None`` for the top level."""
-    if folder_id is None:
-        return None
-    return read_node(visit, tenant_id, folder_id)

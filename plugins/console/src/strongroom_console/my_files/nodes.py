@@ -1,6 +1,7 @@
 """What all pages of one file or folder share: its name, the path to it, and the tabs."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from strongroom.plugin_api.file_pages import get_icon, size_text
@@ -40,9 +41,16 @@ def read_node(visit: Visit, tenant_id: str, node_id: str) -> Mapping[str, Any]:
     return node
 
 
-def essence_of(node: Mapping[str, Any]) -> str:
-    """Return the media type of a file without its parameters."""
-    return str(node["contentType"] or "").partition(";")[0]
+# A list has few media types.
+@lru_cache(maxsize=256)
+def node_icon(content_type: str | None) -> str:
+    """Return the name of the icon of a file with a media type, or of a folder, which has none."""
+    return "folder" if content_type is None else get_icon(media_essence(content_type))
+
+
+def media_essence(content_type: str) -> str:
+    """Return a media type without its parameters."""
+    return content_type.partition(";")[0]
 
 
 def node_page(visit: Visit, template: str, node: Mapping[str, Any], tab: str = "", **values: Any) -> Any:
@@ -62,11 +70,11 @@ def node_page(visit: Visit, template: str, node: Mapping[str, Any], tab: str = "
         "files/",
         node=node,
         is_folder=node["type"] == "folder",
-        icon_name=_icon(node),
+        icon_name=node_icon(node["contentType"]),
         node_root=root,
         tabs=tabs,
         tab=f"{root}/{tab}" if tab else root,
-        crumbs=crumbs(visit, node),
+        crumbs=crumbs(visit, tenant_id, node["path"]),
         size_text=size_text,
         levels=LEVELS,
         permissions=PERMISSIONS,
@@ -88,7 +96,3 @@ def _tabs(visit: Visit, node: Mapping[str, Any]) -> Mapping[str, str]:
     if role == "admin":
         tabs["activity"] = "tab-activity"
     return tabs
-
-
-def _icon(node: Mapping[str, Any]) -> str:
-    return "folder" if node["type"] == "folder" else get_icon(essence_of(node))

@@ -7,6 +7,7 @@ no preview.
 
 import codecs
 from collections.abc import Mapping
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, BinaryIO, Final
 
@@ -15,7 +16,7 @@ from werkzeug.exceptions import NotFound
 
 from strongroom.plugin_api.visits import Visit, current_visit
 from strongroom.plugin_api.web import ApiError
-from strongroom_console.my_files.nodes import essence_of, read_node
+from strongroom_console.my_files.nodes import media_essence, read_node
 from strongroom_console.pdf.rendering import MAX_DOCUMENT_BYTES, picture_of_document
 
 previews: Final = Blueprint("previews", __name__)
@@ -43,7 +44,7 @@ _PDF: Final = "application/pdf"
 _PDF_RATES: Final = ("60/minute",)
 _TEXTS: Final = frozenset({"application/json"})
 _ACTIVE_TEXTS: Final = frozenset({"text/html", "text/xml"})
-_UNREADABLE: Final = frozenset({"pending", "infected", "rejected"})
+UNREADABLE: Final = frozenset({"pending", "infected", "rejected"})
 _MARKS: Final = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -53,13 +54,21 @@ _MARKS: Final = {
 
 def preview_of(node: Mapping[str, Any]) -> str | None:
     """Return how a file is shown: ``picture``, ``pages``, ``text``, ``audio``, ``video`` or not."""
-    essence = essence_of(node)
-    if node["type"] == "folder" or node["scan"] in _UNREADABLE:
+    if node["type"] == "folder" or node["scan"] in UNREADABLE:
         return None
+    preview = type_preview(node["contentType"])
+    return None if preview == "pages" and node["size"] > MAX_DOCUMENT_BYTES else preview
+
+
+# A list has few media types.
+@lru_cache(maxsize=256)
+def type_preview(content_type: str | None) -> str | None:
+    """Return how readable content of a media type is shown unless it is too large; folders are not."""
+    essence = media_essence(content_type or "")
     if essence in PICTURES:
         return "picture"
     if essence == _PDF:
-        return "pages" if node["size"] <= MAX_DOCUMENT_BYTES else None
+        return "pages"
     if essence in SOUNDS:
         return "audio"
     if essence in FILMS:

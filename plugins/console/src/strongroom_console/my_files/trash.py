@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from flask import Blueprint, request
 
-from strongroom.plugin_api.file_pages import get_icon, size_text
+from strongroom.plugin_api.file_pages import size_text
 from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.visits import STALE, Visit, current_visit
 from strongroom_console.lists import MAX_PAGE_SIZE
-from strongroom_console.my_files.nodes import essence_of
+from strongroom_console.my_files.nodes import node_icon
 from strongroom_console.my_files.selection import (
     change_nodes,
     selected_nodes,
@@ -92,7 +92,7 @@ def _path(tenant_id: str) -> str:
 def _row(node: Mapping[str, Any], included: Mapping[str, Mapping[str, str]]) -> Mapping[str, Any]:
     return {
         **node,
-        "icon": "folder" if node["type"] == "folder" else get_icon(essence_of(node)),
+        "icon": node_icon(node["contentType"]),
         "size_text": size_text(node["size"]),
         "trashed_by_name": included.get(node["trashedBy"]["$ref"], {}).get("name", ""),
     }

@@ -58,10 +58,10 @@ def tenant_page(visit: Visit, template: str, tenant_id: str, section: str, **val
         section: the path of the section that the page belongs to.
 
     Raises:
-        Refused: the user is no member of the tenant.
+        ApiError: the user is no member of the tenant.
     """
-    tenant = visit.read(tenant_path(tenant_id))
-    role = visit.host.tenants.role(tenant_id)
+    tenant = visit.host.tenants.get(tenant_id)
+    role = tenant.role
     sections = sections_of(visit, role)
     here = f"{visit.root}/tenants/{tenant_id}"
     return visit.page(

@@ -45,6 +45,7 @@ def show_settings(tenant_id: str) -> Any:
         "tenant/settings.html",
         tenant_id,
         _SECTION,
+        demand=visit.read(tenant_path(tenant_id))["assurance"] or {},
         levels=LEVELS,
         ages=AGES,
         successors=successors_of(visit, tenant_id, visit.session.user_id),
