@@ -100,6 +100,7 @@ class TestAnswers(ProviderAnswersContract):
     pass
 
 
+@pytest.mark.extended  # as in the plugin login_oauth, whose client all platforms share
 class TestLiveAnswers(LiveAnswersOnEachDatabase):
     pass
 

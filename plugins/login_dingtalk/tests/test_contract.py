@@ -117,6 +117,7 @@ class TestAnswers(ProviderAnswersContract):
     """The contract about answers of the platform."""
 
 
+@pytest.mark.extended  # as in the plugin login_oauth, whose client all platforms share
 class TestLiveAnswers(LiveAnswersOnEachDatabase):
     """The same on a live server."""
 
