@@ -11,7 +11,7 @@ from tests.support.config import Table, change_config
 from strongroom.testing.clock import ManualClock
 
 PAGE = "strongroom/page.html"
-NAMES = (PAGE, "strongroom/setup.html", "login_pages/base.html", "mails/layout.html")
+NAMES = (PAGE, "strongroom/frame.html", "login_pages/base.html", "mails/layout.html")
 
 
 @pytest.fixture

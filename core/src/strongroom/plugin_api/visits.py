@@ -34,6 +34,7 @@ from werkzeug.wrappers import Request
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.page_forms import SchemaForm
+from strongroom.plugin_api.pages import PageLink
 from strongroom.plugin_api.paging import Records, read_records
 from strongroom.plugin_api.web import ApiError, ErrorKind, RestResponse
 
@@ -186,6 +187,16 @@ class Visit:
             self.cut_total = max(self.cut_total, records.total)
         return records
 
+    def menu_items(self) -> Sequence[PageLink]:
+        """Return the items of the menu."""
+        return self.host.pages.menu_items()
+
+    def menu(self) -> Mapping[str, Any]:
+        """Return the variables of the menu: the items, and the path of the current one."""
+        items = self.menu_items()
+        current = [item.path for item in items if self.here.startswith(item.path)]
+        return {"menu": items, "current_item": max(current, key=len, default="")}
+
     @property
     def sought(self) -> str:
         """The text that the user searches the choices of the page for; empty without a search."""
@@ -239,7 +250,7 @@ class Visit:
             template,
             status=status or (HTTPStatus.BAD_REQUEST if is_refused else HTTPStatus.OK),
             policy=policy,
-            menu=self.host.pages.menu_items(),
+            **self.menu(),
             flash=flash,
             problem=problem,
             has_faults=has_faults,

@@ -1,9 +1,10 @@
 """One request of a browser for a page of the console."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.pages import PageLink
 from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.visits import Visit, current_visit
 from strongroom.plugin_api.web import RestResponse
@@ -41,6 +42,11 @@ class ConsoleVisit(Visit):
         """Whether the user administers the server."""
         caller = self.host.caller
         return caller is not None and caller.user_type == "ADMIN"
+
+    def menu_items(self) -> Sequence[PageLink]:
+        items = super().menu_items()
+        is_impersonation = self.session.ends_at is not None
+        return [item for item in items if not is_impersonation or item.path.startswith(self.root)]
 
     def page(self, template: str, **values: Any) -> Any:
         session = self.session

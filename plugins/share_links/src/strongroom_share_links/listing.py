@@ -56,15 +56,14 @@ class Listing:
             "picture": self._picture(visit, file.id) if _is_shown(visit, essence) else None,
         }
 
-    def crumbs(self, visit: Visit, names: Sequence[str]) -> list[Json]:
-        """Return the folders above the one with a path."""
+    def crumbs(self, visit: Visit, names: Sequence[str]) -> list[tuple[str, str]]:
+        """Return the paths and names of the folders above the one with a path."""
         if not names:
             return []
         above = [
-            {"name": name, "url": f"{self.path(visit, names[: index + 1])}/"}
-            for index, name in enumerate(names[:-1])
+            (f"{self.path(visit, names[: index + 1])}/", name) for index, name in enumerate(names[:-1])
         ]
-        return [{"name": visit.link.label or visit.file.name, "url": self.root(visit)}, *above]
+        return [(self.root(visit), visit.link.label or visit.file.name), *above]
 
     def root(self, visit: Visit) -> str:
         """Return the path of the page of a share, which links are relative to."""

@@ -152,7 +152,7 @@ class SharePages:
             policy=_PASSWORD_POLICY,
             action=path_of(self._host, f"/s/{visit.secret}"),
             csrf=self._csrf(visit),
-            fault=fault,
+            error=fault,
             captcha=captcha,
         )
 
@@ -235,9 +235,9 @@ class SharePages:
             **self._described(visit, names),
             **self._drop_box(visit, names, query),
             rows=[self._listing.row(visit, names, file) for file in listed],
-            is_sent=query.get("sent", False),
+            notice="sent" if query.get("sent") else None,
             links=_links(query.get("page", 1), total),
-            fault=fault,
+            error=fault,
         )
 
     def _described(self, visit: Visit, names: Sequence[str]) -> Json:

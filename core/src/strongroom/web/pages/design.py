@@ -86,14 +86,18 @@ class PageDesign:
     @cached_property
     def folder(self) -> StaticFolder:
         """The files of the design: style sheets, the script, and the brand's files."""
-        pages = files("strongroom.web.pages") / "static" / "pages.css"
+        pages = files("strongroom.web.pages") / "static"
         names = {key: file.name for key, file in self._files.items()}
         brand = brand_sheet(
             self.brand, font=names.get("font_file"), picture=names.get("background_image")
         )
-        sheets = {"pages.css": minified(pages.read_text("utf-8")), "brand.css": minified(brand)}
+        sheets = {
+            "pages.css": minified((pages / "pages.css").read_text("utf-8")),
+            "brand.css": minified(brand),
+        }
+        sheets["frame.css"] = minified((pages / "frame.css").read_text("utf-8"))
         contents = {name: sheet.encode() for name, sheet in sheets.items()}
-        contents["zone.js"] = (files("strongroom.web.pages") / "static" / "zone.js").read_bytes()
+        contents["zone.js"] = (pages / "zone.js").read_bytes()
         contents |= {file.name: file.content for file in self._files.values()}
         return StaticFolder({name: StaticContent(content) for name, content in contents.items()})
 
@@ -102,6 +106,11 @@ class PageDesign:
         """The paths of the style sheets, in their order."""
         own = [file.name for key, file in self._files.items() if key == "css_file"]
         return tuple(self._path(name) for name in ("pages.css", "brand.css", *own))
+
+    @cached_property
+    def frame_style(self) -> str:
+        """The path of the style sheet of pages with a menu."""
+        return self._path("frame.css")
 
     @cached_property
     def script(self) -> str:

@@ -3,10 +3,10 @@
 The templates of a package are in its folder ``templates``, and the texts in ``messages``: TOML files
 such as ``en.toml``, or ``account.en.toml`` for a part of the pages, with a text for each key.
 ``{{ text("greeting", name=name) }}`` in a template is the text of the page's language, with ``{name}``
-replaced. English is the default of each key. ``{% extends "strongroom/page.html" %}`` begins a page in
-the design of the server, whose blocks are ``title``, ``style``, ``main`` and ``script``; the macros of
-``strongroom/parts.html`` are its parts. The filters ``moment`` and ``day`` show a point in time of the
-REST API in the time zone of the page, whose name is ``strongroom.zone``.
+replaced. English is the default of each key. ``{% extends "strongroom/frame.html" %}`` begins a page in
+the design of the server, whose blocks are ``heading``, ``content``, ``style`` and ``scripts``. The
+macros of ``strongroom/parts.html`` are its parts. The filters ``moment`` and ``day`` show a point in
+time of the REST API in the time zone of the page, whose name is ``strongroom.zone``.
 """
 
 import secrets
@@ -64,6 +64,11 @@ class PageFrame:
     def styles(self) -> Sequence[str]:
         """The paths of the style sheets."""
         return self.design.styles
+
+    @property
+    def frame_style(self) -> str:
+        """The path of the style sheet of pages with a menu."""
+        return self.design.frame_style
 
     @property
     def languages(self) -> Sequence[LanguageChoice]:

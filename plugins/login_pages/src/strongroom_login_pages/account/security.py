@@ -36,7 +36,7 @@ class SecurityPages:
             "security.html",
             user,
             due=visit.flow.due,
-            sections=sections,
+            factor_sections=sections,
             parts=[section["part"] for section in sections],
             has_factors=any(not factor["isBackup"] for factor in response.json["data"]),
             connections=connected_accounts(visit, user),
