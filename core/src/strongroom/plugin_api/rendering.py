@@ -31,10 +31,10 @@ class PagesAPI(ABC):
         The package of the plugin has the folders ``templates``, with Jinja2 templates, and ``messages``,
         with a TOML file of texts per language, such as ``zh.toml``, or several such as
         ``errors.zh.toml``. ``{{ text("key", name=name) }}`` is
-        a text of the page's language, with ``{name}`` replaced. ``{% extends "strongroom/page.html"
+        a text of the page's language, with ``{name}`` replaced. ``{% extends "strongroom/frame.html"
         %}`` gives a page the design of the server's own, with the brand and a switch of languages; its
-        blocks are ``title``, ``style``, ``main`` and ``script``. ``strongroom/parts.html`` has macros
-        for fields, alerts and captchas. The Content-Security-Policy allows only scripts and styles with
+        blocks are ``heading``, ``content``, ``style`` and ``scripts``. ``strongroom/parts.html`` has
+        macros for fields, choices, tables, dialogs and alerts. The Content-Security-Policy allows only scripts and styles with
         ``nonce="{{ nonce }}"``, and styles, pictures and fonts of the server.
 
         Args:
