@@ -58,7 +58,7 @@ def test_nothing_can_be_changed(api: Api, browser: PageBrowser, user: Person) ->
     csrf = browser.forms[END]
     refused = browser.open("/console/tenants", {**csrf, "name": "Acme"})
     assert refused.status_code == 403
-    assert "An impersonation reads only" in refused.text
+    assert "Impersonation is read-only" in refused.text
     assert browser.open("/console/logout", csrf).status_code == 403
     assert browser.open("/account/").status_code == 403
     assert browser.open("/account/profile", {**csrf, "name": "Mallory"}).status_code == 403
