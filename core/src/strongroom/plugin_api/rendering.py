@@ -34,8 +34,8 @@ class PagesAPI(ABC):
         a text of the page's language, with ``{name}`` replaced. ``{% extends "strongroom/frame.html"
         %}`` gives a page the design of the server's own, with the brand and a switch of languages; its
         blocks are ``heading``, ``content``, ``style`` and ``scripts``. ``strongroom/parts.html`` has
-        macros for fields, choices, tables, dialogs and alerts. The Content-Security-Policy allows only scripts and styles with
-        ``nonce="{{ nonce }}"``, and styles, pictures and fonts of the server.
+        macros for fields, choices, tables, dialogs and alerts. The Content-Security-Policy allows only
+        scripts and styles with ``nonce="{{ nonce }}"``, and styles, pictures and fonts of the server.
 
         Args:
             template: the file name of the template.
