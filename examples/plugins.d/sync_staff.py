@@ -1,4 +1,4 @@
-"""Creates, renames and suspends users by a JSON file that a system of human resources writes.
+"""Creates, renames, suspends and deletes users by a JSON file that a system of human resources writes.
 
 Copy this file to the folder of ``[plugins] folder``. It acts as an administrator of the server::
 
@@ -21,7 +21,7 @@ import click
 from strongroom.plugin_api import hookimpl, option
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
-from strongroom.plugin_api.users import UserInfo
+from strongroom.plugin_api.users import LiveStatus, UserInfo
 from strongroom.plugin_api.web import ApiError
 
 API_VERSION = "2.0"
@@ -35,6 +35,7 @@ class SyncOptions:
 
     user_id: str = option(help="The administrator who changes the users.")
     feed: Path = option(help="The JSON file of the staff.")
+    delete_days: int = option(90, minimum=1, help="Days after the suspension until a user is deleted.")
 
 
 @hookimpl
@@ -64,7 +65,8 @@ def sync(host: HostAPI) -> int:
     try:
         staff = json.loads(options.feed.read_text(encoding="utf-8"))
         with host.acting_as(options.user_id):
-            return sum([*(put(host, person) for person in staff), suspend_others(host, staff)])
+            changed = [put(host, person) for person in staff]
+            return sum([*changed, delete_others(host, staff), suspend_others(host, staff)])
     finally:
         host.leases.release(lease.id)
 
@@ -91,17 +93,32 @@ def put(host: HostAPI, person: Mapping[str, str]) -> bool:
 
 def suspend_others(host: HostAPI, staff: Sequence[Mapping[str, str]]) -> int:
     """Suspend the users of the staff who have left, and return how many."""
-    present = {person["id"] for person in staff}
-    left = [user for user in active_users(host) if user.external_id and user.external_id not in present]
+    left = others(host, staff, "active")
     for user in left:
         host.users.suspend(user.id, reason="Left")
     return len(left)
 
 
-def active_users(host: HostAPI) -> Iterator[UserInfo]:
-    """Yield all users who are not suspended."""
+def delete_others(host: HostAPI, staff: Sequence[Mapping[str, str]]) -> int:
+    """Delete the users of the staff who left long ago, and return how many."""
+    before = host.clock.now() - host.options.delete_days * 24 * 60 * 60 * 1000
+    left = [user for user in others(host, staff, "suspended") if user.updated_at < before]
+    for user in left:
+        host.users.delete(user.id)
+    return len(left)
+
+
+def others(host: HostAPI, staff: Sequence[Mapping[str, str]], status: LiveStatus) -> Sequence[UserInfo]:
+    """Return the users with a status who have an id of the staff, and are not in it."""
+    present = {person["id"] for person in staff}
+    users = users_with(host, status)
+    return [user for user in users if user.external_id and user.external_id not in present]
+
+
+def users_with(host: HostAPI, status: LiveStatus) -> Iterator[UserInfo]:
+    """Yield all users with a status."""
     number: int | None = 1
     while number:
-        page = host.users.list(status="active", page=number)
+        page = host.users.list(status=status, page=number)
         yield from page.items
         number = page.next

@@ -16,7 +16,6 @@ from strongroom.content.storage.service import BlobService
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.storage import StorageUnavailable
 from strongroom.plugin_api.web import ApiError
-from strongroom.testing.clock import HOUR
 
 
 @pytest.fixture
@@ -54,7 +53,7 @@ def test_a_file_goes_through_its_whole_life(api: Api, host: HostAPI) -> None:
         assert content(host, tenant, made.id, 3, 4) == b"3456"
         assert content(host, tenant, made.id, 8, 9) == b"89"
         replaced = host.files.replace(tenant, made.id, io.BytesIO(b"new"), revision=made.revision)
-        renamed = host.files.rename(tenant, made.id, "june.txt")
+        renamed = host.files.move(tenant, made.id, name="june.txt")
         moved = host.files.move(tenant, made.id, None, "july.txt", revision=renamed.revision)
         assert host.files.stat(tenant, made.id) == moved
         assert host.files.resolve(tenant, ["july.txt"]) == moved
@@ -105,7 +104,7 @@ OPERATIONS: dict[str, tuple[Host, Rest]] = {
         ),
     ),
     "rename": (
-        lambda host, tenant, target: host.files.rename(tenant, target.node, "other"),
+        lambda host, tenant, target: host.files.move(tenant, target.node, name="other"),
         lambda api, target, by: api.patch(target.file, {"name": "another"}, by=by),
     ),
     "move": (
@@ -116,27 +115,9 @@ OPERATIONS: dict[str, tuple[Host, Rest]] = {
         lambda host, tenant, target: host.files.copy(tenant, target.node, target.inbox),
         lambda api, target, by: api.post(f"{target.file}/copies", {"parentId": target.inbox}, by=by),
     ),
-    "versions": (
-        lambda host, tenant, target: host.files.versions(tenant, target.node),
-        lambda api, target, by: api.get(f"{target.file}/versions", by=by),
-    ),
-    "restore": (
-        lambda host, tenant, target: host.files.restore(tenant, target.node),
-        lambda api, target, by: api.post(f"{target.path}/trash/{target.node}/restore", {}, by=by),
-    ),
     "delete": (
         lambda host, tenant, target: host.files.delete(tenant, target.node),
         lambda api, target, by: api.delete(target.file, by=by),
-    ),
-    "grants": (
-        lambda host, tenant, target: host.files.grants(tenant, target.node),
-        lambda api, target, by: api.get(f"{target.file}/owners", by=by),
-    ),
-    "share": (
-        lambda host, tenant, target: host.files.share(tenant, target.node, target.bystander.id, "read"),
-        lambda api, target, by: api.post(
-            f"{target.file}/owners", {"ownerId": target.bystander.id, "permission": "read"}, by=by
-        ),
     ),
     "groups": (
         lambda host, tenant, target: host.tenants.groups(tenant),
@@ -195,16 +176,11 @@ def test_each_actor_gets_what_rest_gives(world: World, host: HostAPI, operation:
 
 
 class TestTrashAndVersions:
-    def test_versions_are_listed_and_sent(self, api: Api, scene: Scene, host: HostAPI) -> None:
+    def test_versions_are_sent(self, api: Api, scene: Scene, host: HostAPI) -> None:
         tenant, alice = tenant_of(scene.path), scene.alice
         with host.acting_as(alice.id):
             made = host.files.upload(tenant, None, "a.txt", io.BytesIO(b"first"))
             host.files.replace(tenant, made.id, io.BytesIO(b"second"))
-            found = host.files.versions(tenant, made.id)
-            assert [(item.number, item.size, item.archived_by) for item in found.items] == [
-                (1, 5, alice.id)
-            ]
-            assert found.items[0].checksum == made.checksum
             with api.app.test_request_context(headers={"Range": "bytes=1-3"}):
                 response = host.files.send_version(tenant, made.id, 1)
             assert (response.status_code, response.get_data()) == (206, b"irs")
@@ -212,18 +188,6 @@ class TestTrashAndVersions:
             for number in (-1, 0, 3, 1 << 31, 1 << 70):
                 with api.app.test_request_context(), error("not-found"):
                     host.files.send_version(tenant, made.id, number)
-
-    def test_deleted_files_are_restored(self, scene: Scene, host: HostAPI) -> None:
-        tenant, folder = tenant_of(scene.path), scene.folder("folder", by=scene.alice)
-        made = scene.file("a.txt", folder, by=scene.alice)
-        with host.acting_as(scene.alice.id):
-            host.files.delete(tenant, made["id"])
-            assert host.files.restore(tenant, made["id"]).parent_id == folder["id"]
-            host.files.delete(tenant, made["id"])
-            assert host.files.restore(tenant, made["id"], to_top_level=True).parent_id is None
-            host.files.delete(tenant, made["id"])
-            elsewhere = host.files.restore(tenant, made["id"], parent_id=folder["id"])
-            assert elsewhere.parent_id == folder["id"]
 
     def test_plugins_see_that_there_is_a_trash(self, host: HostAPI) -> None:
         assert host.files.has_trash
@@ -314,7 +278,7 @@ class TestUpload:
         scene.api.patch(scene.path, {"quotaBytes": 5}, by=admin)
         with error("storage-full"):
             host.files.upload(tenant, None, "a", io.BytesIO(b"123456"))
-        assert host.tenants.get(tenant).quota_bytes == 5
+        assert host.tenants.usage(tenant).quota_bytes == 5
 
     def test_an_outage_of_the_storage_is_an_error_of_the_api(
         self, scene: Scene, tenant: str, host: HostAPI, monkeypatch: pytest.MonkeyPatch
@@ -344,22 +308,6 @@ def test_pages_have_the_limits_of_rest(scene: Scene, host: HostAPI) -> None:
         for page, size in ((0, 20), (1, 0), (1, 201)):
             with error("validation-failed"):
                 host.files.list(tenant, None, page=page, size=size)
-
-
-def test_grants_are_listed_and_their_values_checked(scene: Scene, host: HostAPI) -> None:
-    node: Json = scene.file("file", by=scene.alice)
-    tenant = tenant_of(scene.path)
-    with host.acting_as(scene.alice.id):
-        until = scene.api.clock.now() + HOUR
-        granted = host.files.share(tenant, node["id"], scene.bob.id, "write", expires_at=until)
-        assert (granted.permission, granted.expires_at, granted.granted_by) == (
-            "write",
-            until,
-            scene.alice.id,
-        )
-        assert granted in host.files.grants(tenant, node["id"]).items
-        with error("validation-failed"):
-            host.files.share(tenant, node["id"], scene.bob.id, "none")  # type: ignore[arg-type]
 
 
 def test_groups_are_listed_and_their_grants_count(scene: Scene, host: HostAPI) -> None:

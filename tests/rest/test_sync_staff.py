@@ -59,6 +59,16 @@ def test_users_are_created_renamed_suspended_and_reinstated(synced: tuple[Api, P
     assert sync(api, feed, renamed, BEA)["hr-2"] == ("Bea", "active")
 
 
+def test_users_who_left_long_ago_are_deleted(synced: tuple[Api, Path]) -> None:
+    api, feed = synced
+    sync(api, feed, ADA, BEA)
+    assert sync(api, feed, ADA)["hr-2"] == ("Bea", "suspended")
+    api.clock.advance(89 * 24 * HOUR)
+    assert sync(api, feed, ADA)["hr-2"] == ("Bea", "suspended")
+    api.clock.advance(24 * HOUR)
+    assert sync(api, feed, ADA).keys() == {"hr-1"}
+
+
 def test_a_taken_address_stops_only_its_person(synced: tuple[Api, Path]) -> None:
     api, feed = synced
     other = {**BEA, "email": ADA["email"]}

@@ -166,7 +166,7 @@ ROWS: Final = (
         "assembly/plugin_host/files/records.py::version_number",
         "if not 0 < number < _VERSIONS: raise NotFound",
         "",
-        "rest/test_host_files.py::TestTrashAndVersions::test_versions_are_listed_and_sent",
+        "rest/test_host_files.py::TestTrashAndVersions::test_versions_are_sent",
     ),
     core(
         "host-sink",

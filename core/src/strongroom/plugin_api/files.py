@@ -20,6 +20,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from strongroom.plugin_api.changes import UNCHANGED, Unchanged
 from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_api.storage import ByteSource, ByteStream
 
@@ -131,47 +132,6 @@ class FileInfo:
     created_at: int
     updated_at: int
     path: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class VersionInfo:
-    """An earlier content of a file.
-
-    Args:
-        file_id: the file.
-        number: counts the contents of the file from 1.
-        size: the size of the content.
-        content_type: its media type.
-        checksum: its SHA-256 in hexadecimal digits.
-        modified_at: when the file was last changed before the content was replaced.
-        archived_at: when the content was replaced.
-        archived_by: the user who replaced it.
-        label: a text of a user, if there is one.
-        is_kept: whether it is kept whatever its age.
-    """
-
-    file_id: str
-    number: int
-    size: int
-    content_type: str
-    checksum: str
-    modified_at: int
-    archived_at: int
-    archived_by: str
-    label: str | None
-    is_kept: bool
-
-
-@dataclass(frozen=True, slots=True)
-class GrantInfo:
-    """A user's permission on a file or folder, and everything in it, until it expires."""
-
-    file_id: str
-    user_id: str
-    permission: str
-    expires_at: int | None
-    granted_by: str | None
-    created_at: int
 
 
 class FileSink(ABC):
@@ -475,31 +435,27 @@ class FilesAPI(ABC):
         """Create a folder in a folder or at the top level; ``replace`` is the same as ``fail``."""
 
     @abstractmethod
-    def rename(
-        self,
-        tenant_id: str,
-        file_id: str,
-        name: str,
-        *,
-        on_conflict: OnConflict = "fail",
-        revision: int | None = None,
-    ) -> FileInfo:
-        """Rename a file or folder."""
-
-    @abstractmethod
     def move(
         self,
         tenant_id: str,
         file_id: str,
-        parent_id: str | None,
+        parent_id: str | Unchanged | None = UNCHANGED,
         name: str | None = None,
         *,
         on_conflict: OnConflict = "fail",
         revision: int | None = None,
     ) -> FileInfo:
-        """Move a file or folder into another folder or to the top level, optionally with a new name.
+        """Rename a file or folder, move it into another folder or to the top level, or both.
 
-        With the ``parent_id`` that it has, it is renamed, and needs only the permission to write.
+        Without another ``parent_id``, it is renamed, and needs only the permission to write.
+
+        Args:
+            tenant_id: the tenant.
+            file_id: the file or folder.
+            parent_id: the folder; ``None`` is the top level.
+            name: the new name; ``None`` keeps the name.
+            on_conflict: what happens if the name is taken.
+            revision: the expected revision; another one is an error.
         """
 
     @abstractmethod
@@ -524,52 +480,8 @@ class FilesAPI(ABC):
         """Delete a file, or a folder with everything in it; it goes to the trash if there is one."""
 
     @abstractmethod
-    def restore(
-        self,
-        tenant_id: str,
-        file_id: str,
-        *,
-        parent_id: str | None = None,
-        to_top_level: bool = False,
-        on_conflict: OnConflict = "fail",
-    ) -> FileInfo:
-        """Restore a file, or a folder with everything in it, from the trash.
-
-        Args:
-            tenant_id: the tenant.
-            file_id: the file or folder.
-            parent_id: the folder; by default the one that it was in.
-            to_top_level: whether it gets to the top level instead.
-            on_conflict: what happens if the name is taken.
-        """
-
-    @abstractmethod
-    def versions(
-        self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
-    ) -> ResultPage[VersionInfo]:
-        """Return a page of the earlier contents of a file, newest first."""
-
-    @abstractmethod
     def send_version(self, tenant_id: str, file_id: str, number: int) -> Any:
         """Return the Flask response with an earlier content of a file; see :meth:`send`."""
-
-    @abstractmethod
-    def grants(
-        self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
-    ) -> ResultPage[GrantInfo]:
-        """Return a page of the grants in force on a file or folder itself."""
-
-    @abstractmethod
-    def share(
-        self,
-        tenant_id: str,
-        file_id: str,
-        user_id: str,
-        permission: Level,
-        *,
-        expires_at: int | None = None,
-    ) -> GrantInfo:
-        """Grant a permission to a member of the tenant; this replaces the member's grant, if any."""
 
     @abstractmethod
     def tenure(self, tenant_id: str, file_id: str) -> Tenure:

@@ -4,21 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Literal
 
-from strongroom.plugin_api.changes import UNCHANGED, Unchanged
 from strongroom.plugin_api.paging import ResultPage
-from strongroom.plugin_api.users import UserInfo, UsersAPI
-
-__all__ = [
-    "GroupInfo",
-    "GroupMemberInfo",
-    "MemberInfo",
-    "MemberRole",
-    "TenantInfo",
-    "TenantsAPI",
-    "UsageInfo",
-    "UserInfo",
-    "UsersAPI",
-]
 
 MemberRole = Literal["admin", "member", "records"]
 """The role of a member; ``records`` also places and releases holds."""
@@ -126,40 +112,6 @@ class TenantsAPI(ABC):
         """
 
     @abstractmethod
-    def create(self, name: str) -> TenantInfo:
-        """Create a tenant, whose administrator is the caller.
-
-        Raises:
-            ApiError: ``error.forbidden``, if only administrators of the server create tenants.
-        """
-
-    @abstractmethod
-    def update(
-        self,
-        tenant_id: str,
-        *,
-        name: str | Unchanged = UNCHANGED,
-        quota_bytes: int | Unchanged | None = UNCHANGED,
-        revision: int | None = None,
-    ) -> TenantInfo:
-        """Change a tenant, as an administrator of it or of the server.
-
-        Args:
-            tenant_id: the tenant.
-            name: 1 to 255 characters.
-            quota_bytes: only for administrators of the server; ``None`` is the configured default.
-            revision: the expected revision; another one is an error.
-        """
-
-    @abstractmethod
-    def delete(self, tenant_id: str) -> None:
-        """Delete a tenant with all its files. It is hidden at once, and purged later.
-
-        Raises:
-            ApiError: also ``error.file-held`` and ``error.file-retained``.
-        """
-
-    @abstractmethod
     def put_member(self, tenant_id: str, user_id: str, role: MemberRole = "member") -> MemberInfo:
         """Add a member to a tenant, or change a member's role.
 
@@ -170,10 +122,6 @@ class TenantsAPI(ABC):
     @abstractmethod
     def remove_member(self, tenant_id: str, user_id: str) -> None:
         """Remove a member from a tenant; a missing membership is not an error."""
-
-    @abstractmethod
-    def group(self, tenant_id: str, group_id: str) -> GroupInfo:
-        """Return a group of a tenant."""
 
     @abstractmethod
     def put_group_member(self, tenant_id: str, group_id: str, user_id: str) -> GroupMemberInfo:

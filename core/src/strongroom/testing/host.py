@@ -216,18 +216,12 @@ class TenantWritesContract:
         host, (alice, bob) = opened.host, (opened.create_user(), opened.create_user("Bob"))
         tenant = opened.create_tenant(alice)
         with host.acting_as(alice):
-            assert host.tenants.update(tenant, name="Other").name == "Other"
             assert host.tenants.put_member(tenant, bob).role == "member"
-        with host.acting_as(bob):
-            with _error("forbidden"):
-                host.tenants.update(tenant, name="Mine")
-            with _error("forbidden"):
-                host.tenants.put_member(tenant, bob, "admin")
+        with host.acting_as(bob), _error("forbidden"):
+            host.tenants.put_member(tenant, bob, "admin")
         with host.acting_as(alice):
             host.tenants.remove_member(tenant, bob)
             assert [member.user_id for member in host.tenants.members(tenant).items] == [alice]
-            host.tenants.delete(tenant)
-            assert host.tenants.list().total == 0
 
     def test_groups_have_members_of_their_tenant(self, opened: OpenedPlugin) -> None:
         host, (alice, bob) = opened.host, (opened.create_user(), opened.create_user("Bob"))

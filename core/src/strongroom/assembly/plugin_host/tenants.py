@@ -2,19 +2,13 @@
 
 from dataclasses import fields, replace
 
-from strongroom.assembly.plugin_host.caller import AsCaller, changed, make_paging, result_page
+from strongroom.assembly.plugin_host.caller import AsCaller, make_paging, result_page
 from strongroom.content.tenants import operations
-from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.content.tenants.groups.service import GroupService
 from strongroom.content.tenants.models import Group, GroupMember, Member, Role, Tenant
-from strongroom.content.tenants.schemas import (
-    NewTenantSchema,
-    RoleSchema,
-    TenantChangesSchema,
-)
+from strongroom.content.tenants.schemas import RoleSchema
 from strongroom.content.tenants.service import TenantService
 from strongroom.plugin_api import tenants as api
-from strongroom.plugin_api.changes import UNCHANGED, Unchanged
 from strongroom.plugin_api.paging import ResultPage
 from strongroom.web.http.parsing import parse_values
 
@@ -50,29 +44,6 @@ class HostTenants(AsCaller, api.TenantsAPI):
         caller = self._caller(operations.LIST_GROUPS, tenant_id, user_id)
         return result_page(groups.page(caller, tenant_id, user_id, paging)).map(_group)
 
-    def create(self, name: str) -> api.TenantInfo:
-        caller = self._caller(operations.CREATE)
-        named = parse_values(NewTenantSchema, {"name": name})
-        return _tenant(self._get(TenantService).create(caller, named["name"], self._origin()))
-
-    def update(
-        self,
-        tenant_id: str,
-        *,
-        name: str | Unchanged = UNCHANGED,
-        quota_bytes: int | Unchanged | None = UNCHANGED,
-        revision: int | None = None,
-    ) -> api.TenantInfo:
-        caller = self._caller(operations.CHANGE, tenant_id)
-        changes = parse_values(TenantChangesSchema, changed(name=name, quotaBytes=quota_bytes))
-        del changes["revision"]
-        tenants = self._get(TenantService)
-        return _tenant(tenants.update(caller, tenant_id, changes, revision, self._origin()))
-
-    def delete(self, tenant_id: str) -> None:
-        caller = self._caller(operations.DELETE, tenant_id)
-        self._get(TenantDeletion).delete(caller, tenant_id, self._origin())
-
     def put_member(
         self, tenant_id: str, user_id: str, role: api.MemberRole = "member"
     ) -> api.MemberInfo:
@@ -84,10 +55,6 @@ class HostTenants(AsCaller, api.TenantsAPI):
     def remove_member(self, tenant_id: str, user_id: str) -> None:
         caller = self._caller(operations.REMOVE_MEMBER, tenant_id, user_id)
         self._get(TenantService).remove_member(caller, tenant_id, user_id, self._origin())
-
-    def group(self, tenant_id: str, group_id: str) -> api.GroupInfo:
-        caller = self._caller(operations.LIST_GROUPS, tenant_id, group_id)
-        return _group(self._get(GroupService).get(caller, tenant_id, group_id))
 
     def put_group_member(self, tenant_id: str, group_id: str, user_id: str) -> api.GroupMemberInfo:
         caller = self._caller(operations.CHANGE_GROUP_MEMBERS, tenant_id, group_id, user_id)

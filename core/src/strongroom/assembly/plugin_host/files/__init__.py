@@ -3,9 +3,8 @@
 from strongroom.assembly.plugin_host.files.changing import FileChanges
 from strongroom.assembly.plugin_host.files.reading import FileReads
 from strongroom.assembly.plugin_host.files.sending import FileResponses
-from strongroom.assembly.plugin_host.files.sharing import FileGrants
 from strongroom.assembly.plugin_host.files.writing import FileWrites
 
 
-class HostFiles(FileReads, FileResponses, FileWrites, FileChanges, FileGrants):
+class HostFiles(FileReads, FileResponses, FileWrites, FileChanges):
     """Implements :class:`strongroom.plugin_api.files.FilesAPI`."""

@@ -7,56 +7,31 @@ from strongroom.content.files.moving import Move, MovingService
 from strongroom.content.files.service import FileService
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.services import NodeServices
-from strongroom.extensions.trash.service import RestoreRequest, TrashService
 from strongroom.plugin_api import files as api
+from strongroom.plugin_api.changes import UNCHANGED, Unchanged
 
 
 class FileChanges(AsCaller, api.FilesAPI):
-    """Moves, copies, deletes and restores files."""
-
-    def rename(
-        self,
-        tenant_id: str,
-        file_id: str,
-        name: str,
-        *,
-        on_conflict: api.OnConflict = "fail",
-        revision: int | None = None,
-    ) -> api.FileInfo:
-        moving, rule = self._get(MovingService), conflict_rule(on_conflict)
-        return file_info(
-            moving.rename(
-                self._caller(operations.RENAME, tenant_id, file_id),
-                tenant_id,
-                file_id,
-                name,
-                revision,
-                rule,
-            )
-        )
+    """Moves, renames, copies and deletes files."""
 
     def move(
         self,
         tenant_id: str,
         file_id: str,
-        parent_id: str | None,
+        parent_id: str | Unchanged | None = UNCHANGED,
         name: str | None = None,
         *,
         on_conflict: api.OnConflict = "fail",
         revision: int | None = None,
     ) -> api.FileInfo:
+        moving, rule = self._get(MovingService), conflict_rule(on_conflict)
+        if isinstance(parent_id, Unchanged):
+            caller = self._caller(operations.RENAME, tenant_id, file_id)
+            return file_info(moving.rename(caller, tenant_id, file_id, name or "", revision, rule))
         # As the route: the service requires more where the parent changes.
-        request = Move(parent_id, name, conflict_rule(on_conflict))
-        moving = self._get(MovingService)
-        return file_info(
-            moving.move(
-                self._caller(operations.RENAME, tenant_id, file_id, parent_id),
-                tenant_id,
-                file_id,
-                request,
-                revision,
-            )
-        )
+        caller = self._caller(operations.RENAME, tenant_id, file_id, parent_id)
+        request = Move(parent_id, name, rule)
+        return file_info(moving.move(caller, tenant_id, file_id, request, revision))
 
     def copy(
         self,
@@ -78,17 +53,3 @@ class FileChanges(AsCaller, api.FilesAPI):
     def delete(self, tenant_id: str, file_id: str, *, revision: int | None = None) -> None:
         files = self._get(FileService)
         files.delete(self._caller(operations.DELETE, tenant_id, file_id), tenant_id, file_id, revision)
-
-    def restore(
-        self,
-        tenant_id: str,
-        file_id: str,
-        *,
-        parent_id: str | None = None,
-        to_top_level: bool = False,
-        on_conflict: api.OnConflict = "fail",
-    ) -> api.FileInfo:
-        is_former = parent_id is None and not to_top_level
-        request = RestoreRequest(conflict_rule(on_conflict), is_former, parent_id)
-        caller = self._caller(operations.RESTORE, tenant_id, file_id, parent_id)
-        return file_info(self._get(TrashService).restore(caller, tenant_id, file_id, request))

@@ -7,11 +7,8 @@ from typing import Any, Literal
 
 from strongroom.assembly.plugin_host.caller import AsCaller, make_paging, result_page
 from strongroom.assembly.plugin_host.files.content import storage_errors
-from strongroom.assembly.plugin_host.files.records import (
-    file_info,
-    file_of_json,
-    version_info,
-)
+from strongroom.assembly.plugin_host.files.records import file_info, file_of_json
+from strongroom.content.files.grants import GrantService
 from strongroom.content.files.listing import FileListing
 from strongroom.content.files.node_paths import NodePaths
 from strongroom.content.files.paths import PathLookup
@@ -26,11 +23,8 @@ from strongroom.content.nodes.node_selection import NodeSelection
 from strongroom.content.storage.models import BlobLocation
 from strongroom.extensions.search.service import FileSearch, NodeSearch
 from strongroom.extensions.trash.service import TrashService
-from strongroom.extensions.versions.service import VersionService
 from strongroom.foundation.caller import Identity
-from strongroom.foundation.errors import (
-    NotAFile,
-)
+from strongroom.foundation.errors import NotAFile
 from strongroom.plugin_api import files as api
 from strongroom.plugin_api.paging import ResultPage
 from strongroom.web.http.paging import paging as requested_paging
@@ -118,13 +112,9 @@ class FileReads(AsCaller, api.FilesAPI):
             self._get(DownloadRecorder).record(caller, node)
             yield chunks
 
-    def versions(
-        self, tenant_id: str, file_id: str, *, page: int = 1, size: int = 100
-    ) -> ResultPage[api.VersionInfo]:
-        service, paging = self._get(VersionService), make_paging(page, size)
-        caller = self._caller(operations.LIST_VERSIONS, tenant_id, file_id)
-        versions, _ = service.page(caller, tenant_id, file_id, paging)
-        return result_page(versions).map(version_info)
+    def tenure(self, tenant_id: str, file_id: str) -> api.Tenure:
+        caller = self._caller(operations.GRANT, tenant_id, file_id)
+        return self._get(GrantService).tenure(caller, tenant_id, file_id)
 
     def restored_since(self, tenant_id: str, file_id: str, sequence: int) -> bool:
         caller = self._caller(operations.GET, tenant_id, file_id)

@@ -1,18 +1,12 @@
-"""Converts the core's files, versions and grants to the plugin API's records."""
+"""Converts the core's files to the plugin API's records."""
 
 import json
 from datetime import datetime
 from typing import Final
 
-from strongroom.assembly.plugin_host.acting import PERMISSIONS
 from strongroom.content.nodes.access import NodeView
 from strongroom.content.nodes.destinations import OnConflict
-from strongroom.content.nodes.models import Grant, Permission
-from strongroom.content.nodes.versions import Version
-from strongroom.foundation.errors import (
-    NotFound,
-    ValidationFailed,
-)
+from strongroom.foundation.errors import NotFound, ValidationFailed
 from strongroom.plugin_api import files as api
 
 _VERSIONS: Final = 1 << 31
@@ -30,18 +24,6 @@ def conflict_rule(text: str) -> OnConflict:
     except ValueError as error:
         message = f"Must be one of: {', '.join(OnConflict)}."
         raise ValidationFailed.of_field("on_conflict", "invalid", message) from error
-
-
-def permission_level(permission: str) -> Permission:
-    """Return the permission of a name.
-
-    Raises:
-        ValidationFailed: there is no such permission.
-    """
-    if permission not in PERMISSIONS:
-        message = f"Must be one of: {', '.join(PERMISSIONS)}."
-        raise ValidationFailed.of_field("permission", "invalid", message)
-    return PERMISSIONS[permission]
 
 
 def version_number(number: int) -> int:
@@ -97,31 +79,3 @@ def file_of_json(text: str) -> api.FileInfo:
 
 def _milliseconds(text: str) -> int:
     return round(datetime.fromisoformat(text).timestamp() * 1000)
-
-
-def version_info(version: Version) -> api.VersionInfo:
-    """Return an earlier content of a file."""
-    return api.VersionInfo(
-        file_id=version.node_id,
-        number=version.number,
-        size=version.size,
-        content_type=version.content_type,
-        checksum=version.checksum,
-        modified_at=version.modified_at,
-        archived_at=version.archived_at,
-        archived_by=version.archived_by,
-        label=version.label,
-        is_kept=version.is_kept,
-    )
-
-
-def grant_info(grant: Grant) -> api.GrantInfo:
-    """Return a grant to a user."""
-    return api.GrantInfo(
-        grant.node_id,
-        grant.user_id,
-        grant.permission.name.lower(),
-        grant.expires_at,
-        grant.granted_by,
-        grant.created_at,
-    )

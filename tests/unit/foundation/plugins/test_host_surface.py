@@ -1,0 +1,49 @@
+"""The host has no member without a user: each is a promise to authors of plugins."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from tests.unit.foundation.plugins.test_api_changes import FACETS
+
+from strongroom.plugin_api.host import HostAPI
+
+ROOT = Path(__file__).parents[4]
+USERS = (
+    *ROOT.glob("plugins/*/src/**/*.py"),
+    *ROOT.glob("examples/*/src/**/*.py"),
+    *ROOT.glob("examples/plugins.d/*.py"),
+    *ROOT.glob("core/src/strongroom/plugin_api/*.py"),
+    *ROOT.glob("core/src/strongroom/testing/*.py"),
+)
+MOST: Final = 154
+"""The members of the host and its facets; the objects that they return have 16 more."""
+
+
+def members(kind: type) -> list[str]:
+    return [name for name in vars(kind) if not name.startswith("_")]
+
+
+def uses(source: str) -> Iterator[tuple[str, str]]:
+    """Yield the members that a module uses, each after the name before it."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute):
+            owner = node.value.func if isinstance(node.value, ast.Call) else node.value
+            if isinstance(owner, ast.Name | ast.Attribute):
+                name = owner.id if isinstance(owner, ast.Name) else owner.attr
+                yield name.removeprefix("_").removeprefix("current_"), node.attr
+
+
+def test_each_member_of_the_host_has_a_user_and_they_are_few() -> None:
+    assert {*uses("self._host.files.copy(current_host().clock)")} == {
+        ("self", "_host"),
+        ("host", "files"),
+        ("files", "copy"),
+        ("host", "clock"),
+    }
+    surface = {(facet, name) for facet, kind in FACETS.items() for name in members(kind)}
+    surface |= {("host", name) for name in members(HostAPI)}
+    used = {use for path in USERS for use in uses(path.read_text(encoding="utf-8"))}
+    assert surface - used == set()
+    assert 100 < len(surface) <= MOST
