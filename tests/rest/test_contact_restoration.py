@@ -24,6 +24,7 @@ from strongroom.identity.users.credential_changes import ChangedBy, CredentialCh
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.enrolled_factors import EnrolledFactors
 from strongroom.identity.users.models import contact_links
+from strongroom.identity.users.passwords import UserPasswords
 from strongroom.plugin_api.login import Credential
 from strongroom.testing.clock import ManualClock
 
@@ -421,7 +422,7 @@ def test_a_reset_by_the_other_contact_that_waits_for_its_hash_sets_no_password(
         api.container.get(ContactRestoration).redeem(secret, NEW, Origin())
 
     code = api.code(STOLEN, "reset-password")
-    after(monkeypatch, CredentialService, "hash_password", restore)
+    after(monkeypatch, UserPasswords, "hash_password", restore)
     body = {"verificationCode": code, "newPassword": third}
     answer = api.post(f"/users/{STOLEN}/reset-password", body)
     assert (answer.status_code, error_code(answer)) == (400, "error.code-invalid")

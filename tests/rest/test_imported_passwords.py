@@ -10,8 +10,8 @@ from tests.support.api import PASSWORD, Api, error_code
 
 from strongroom.foundation.database.installation import oldest_code
 from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
-from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import OWN_SCHEME, passwords
+from strongroom.identity.users.passwords import UserPasswords
 from strongroom.plugin_api.password_schemes import HashRejected
 
 PHPASS = {"algorithm": "phpass", "hash": "$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0"}
@@ -59,8 +59,8 @@ def test_a_password_is_changed_by_giving_the_imported_one(api: Api) -> None:
     response = api.log_in(EMAIL)
     # Imported again, as the login has replaced the hash.
     with api.container.database.write() as connection:
-        imported = api.container.get(CredentialService).imported_password(DIGEST)
-        api.container.get(CredentialService).set_password(connection, user_id, imported)
+        imported = api.container.get(UserPasswords).imported_password(DIGEST)
+        api.container.get(UserPasswords).set_password(connection, user_id, imported)
         api.container.get(CredentialChanges).settle(connection, ChangedBy(None))
     body = {"oldPassword": PASSWORD, "newPassword": "Another2Battery"}
     token = response.headers["X-Access-Token"]
@@ -74,7 +74,7 @@ def test_a_password_that_was_replaced_meanwhile_stays_replaced(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     user_id = api.imported(PHPASS, EMAIL)
-    credentials = api.container.get(CredentialService)
+    credentials = api.container.get(UserPasswords)
     rehash = credentials._rehash
 
     def replace_first(*arguments: Any) -> None:

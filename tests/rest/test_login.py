@@ -8,8 +8,8 @@ from tests.support.api import PASSWORD, Answer, Api, Person, error_code
 from strongroom.activity.audit.service import AuditService
 from strongroom.foundation.errors import Unavailable
 from strongroom.foundation.limits.attempts import LEASE
-from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.password_hashing import PasswordHasher
+from strongroom.identity.users.passwords import UserPasswords
 from strongroom.plugin_api.login import Credential
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
@@ -302,14 +302,14 @@ def test_an_attempt_that_outlives_its_lease_learns_nothing(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Others may have taken its place: a long queue of hashes would double the number of attempts."""
-    person, check = api.person(), CredentialService.check_password
+    person, check = api.person(), UserPasswords.check_password
 
-    def check_late(service: CredentialService, username: str, password: str) -> Credential | None:
+    def check_late(service: UserPasswords, username: str, password: str) -> Credential | None:
         api.clock.advance(LEASE)
         return check(service, username, password)
 
     with monkeypatch.context() as queue:
-        queue.setattr(CredentialService, "check_password", check_late)
+        queue.setattr(UserPasswords, "check_password", check_late)
         answers = [api.log_in(person.email, password) for password in (PASSWORD, PASSWORD + "x")]
     assert [answer.status_code for answer in answers] == [503, 503]
     assert answers[0].json["error"]["message"] == answers[1].json["error"]["message"]

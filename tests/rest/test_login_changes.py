@@ -17,6 +17,7 @@ from strongroom.identity.users.credential_changes import (
 )
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.enrolled_factors import EnrolledFactors
+from strongroom.identity.users.passwords import UserPasswords
 from strongroom.plugin_api.factors import Enrolment
 from strongroom.plugin_api.login import Credential
 
@@ -27,6 +28,7 @@ STORES = {
     "identity.users.credential_changes",
     "identity.users.credentials",
     "identity.users.enrolled_factors",
+    "identity.users.passwords",
 }
 NEW = Credential("email", "new@example.com")
 
@@ -46,8 +48,8 @@ def add_platform_login(api: Api, connection: Any, user_id: str) -> None:
 
 
 def set_password(api: Api, connection: Any, user_id: str) -> None:
-    credentials = api.container.get(CredentialService)
-    credentials.set_password(connection, user_id, credentials.hash_password("Another2Battery"))
+    passwords = api.container.get(UserPasswords)
+    passwords.set_password(connection, user_id, passwords.hash_password("Another2Battery"))
 
 
 def add_factor(api: Api, connection: Any, user_id: str) -> None:

@@ -30,8 +30,8 @@ from strongroom.extensions.user_imports import exports
 from strongroom.extensions.user_imports.exports import UserExports
 from strongroom.foundation.caller import Origin
 from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
-from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import passwords
+from strongroom.identity.users.passwords import UserPasswords
 
 KEY = "the secret key of the first installation, 7d1f"
 PLUGINS = {"enabled": ["storage_local", "password_schemes", "factor_totp"]}
@@ -171,7 +171,7 @@ def test_a_temporary_password_is_not_exported(api: Api) -> None:
     assert line["password"] == SIX_SCHEMES[0]
     with api.container.database.write() as connection:
         (row,) = connection.execute(select(passwords.c.user_id)).all()
-        credentials = api.container.get(CredentialService)
+        credentials = api.container.get(UserPasswords)
         stored = credentials.hash_password(PASSWORD)
         credentials.set_password(connection, row.user_id, stored, expires_at=api.clock.now() + 1)
         api.container.get(CredentialChanges).settle(connection, ChangedBy(None))

@@ -368,7 +368,7 @@ ROWS: Final = (
     core(
         "passwords-imported-older-code",
         "Older code does not serve a database with imported passwords.",
-        "identity/users/credentials.py::CredentialService.set_password",
+        "identity/users/passwords.py::UserPasswords.set_password",
         "require_code(connection, IMPORTED_SINCE)",
         "pass",
         "rest/test_imported_passwords.py::test_older_code_is_refused_from_the_first_imported_hash_on",
@@ -450,7 +450,7 @@ ROWS: Final = (
         "bindings-password",
         "Without a contact, binding an address takes the password.",
         "identity/accounts/reauthentication.py::Reauthentication._require_password",
-        "self._passwords.verify(identity.user_id, stated)",
+        "self._current.verify(identity.user_id, stated)",
         "pass",
         "rest/test_reauthentication.py::test_a_token_is_no_way_to_guess_the_password",
     ),
@@ -603,7 +603,7 @@ ROWS: Final = (
     core(
         "passwords-former-type",
         "A temporary password that was given to a user does not log in an administrator.",
-        "identity/users/credentials.py::CredentialService.deactivate",
+        "identity/users/passwords.py::UserPasswords.deactivate",
         "if ended.cause is DeactivationCause.TYPE_CHANGE:",
         "if False:",
         "rest/test_user_management.py::TestTemporaryPassword::test_a_change_of_type_ends_it",

@@ -12,6 +12,7 @@ from strongroom.identity.users.bulk import NewCredential
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import SINGLE_KINDS, USERNAME
 from strongroom.identity.users.password_hashing import KeyMismatch, StoredPassword
+from strongroom.identity.users.passwords import UserPasswords
 from strongroom.plugin_api.factors import Enrolment, FactorRejected, SecondFactor
 from strongroom.plugin_api.login import Credential
 from strongroom.plugin_api.password_schemes import HashRejected
@@ -89,6 +90,7 @@ class LineParser:
 
     _clock: Clock
     _credentials: CredentialService
+    _passwords: UserPasswords
     _factors: Mapping[str, SecondFactor[Any]]
 
     def parse(self, line: Line) -> UserLine:
@@ -128,11 +130,11 @@ class LineParser:
         if described is None:
             return None
         if isinstance(described, str):
-            return self._credentials.hash_password(described)
+            return self._passwords.hash_password(described)
         if not isinstance(described, dict):
             raise ValidationFailed.of_field("password", "invalid", "Must be a hash or a password.")
         try:
-            return self._credentials.imported_password(described)
+            return self._passwords.imported_password(described)
         except HashRejected as error:
             code = "other-key" if isinstance(error, KeyMismatch) else "invalid"
             raise ValidationFailed.of_field("password", code, str(error)) from error

@@ -57,7 +57,7 @@ class UserImportServices(ServiceGroup):
         worker = ImportWorker(
             self._database,
             self._store,
-            LineParser(self._clock, users.credentials, self._sessions.factors.methods),
+            LineParser(self._clock, users.credentials, users.passwords, self._sessions.factors.methods),
             Planner(self._store, self.bulk_users, users.users, users.credentials),
             self._writer,
             CallerRights(self._clock, AccessKeyStore(self._clock)),
@@ -83,6 +83,7 @@ class UserImportServices(ServiceGroup):
             self._metadata,
             users.users,
             users.credentials,
+            users.passwords,
             users.enrolled_factors,
             self._accounts.suspensions,
             users.credential_changes,

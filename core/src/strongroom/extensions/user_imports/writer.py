@@ -19,6 +19,7 @@ from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.enrolled_factors import EnrolledFactors
 from strongroom.identity.users.metadata import StoredMetadata, UserMetadata
 from strongroom.identity.users.models import SINGLE_KINDS, User, UserStatus, UserType
+from strongroom.identity.users.passwords import UserPasswords
 from strongroom.identity.users.service import UserService, lock_logins
 
 ORIGIN: Final = Origin(user_agent="user import")
@@ -38,6 +39,7 @@ class ImportWriter:
     _metadata: UserMetadata
     _users: UserService
     _credentials: CredentialService
+    _passwords: UserPasswords
     _factors: EnrolledFactors
     _suspensions: Suspensions
     _login_changes: CredentialChanges
@@ -75,7 +77,7 @@ class ImportWriter:
         self._change_profile(connection, user, line)
         self._change_credentials(connection, user, line)
         if line.password is not None and not keeps_password:
-            self._credentials.set_password(connection, user.id, line.password)
+            self._passwords.set_password(connection, user.id, line.password)
         if line.factor is not None and not self._factors.of_kind(connection, user.id, FACTOR):
             self._enrol(connection, user.id, line)
         return self._suspend(connection, user, line)

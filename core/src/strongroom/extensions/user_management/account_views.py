@@ -7,6 +7,7 @@ from strongroom.extensions.user_management.contact_restoration import (
     RestorableContact,
 )
 from strongroom.extensions.user_management.contacts import ManagedContacts
+from strongroom.extensions.user_management.link_redemption import LinkRedemption
 from strongroom.extensions.user_management.link_urls import LinkUrls
 from strongroom.extensions.user_management.links import IssuedLink, PasswordLinks
 from strongroom.extensions.user_management.metadata import MetadataService
@@ -157,7 +158,7 @@ def redeem_password_link(body: dict[str, str]) -> dict[str, bool]:
 
     The link is used up; it stays valid if the password is refused.
     """
-    get_service(PasswordLinks).redeem(body["token"], body["newPassword"], origin())
+    get_service(LinkRedemption).redeem(body["token"], body["newPassword"], origin())
     return DONE
 
 

@@ -82,10 +82,10 @@ class ContactRestoration:
             UserSuspended: the user is suspended.
             Unavailable: too many hashes are waiting.
         """
-        self._credentials.require_acceptable(password, "newPassword")
+        self._replacement.require_acceptable(password)
         # Hashed only for valid links, because the hash is expensive.
         link = self._redeemable(token)
-        stored = self._credentials.hash_password(password, "newPassword")
+        stored = self._replacement.hash(password)
         with self._database.write() as connection:
             self._restore(connection, link, stored, origin)
         self._replacement.forgive(link.user_id)

@@ -16,6 +16,7 @@ from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.metadata import StoredMetadata, UserMetadata
 from strongroom.identity.users.models import User, UserType
 from strongroom.identity.users.password_hashing import StoredPassword
+from strongroom.identity.users.passwords import UserPasswords
 from strongroom.plugin_api.password_schemes import HashRejected
 
 
@@ -50,6 +51,7 @@ class UserCreation:
 
     _database: Database
     _credentials: CredentialService
+    _passwords: UserPasswords
     _registration: RegistrationService
     _metadata: UserMetadata
     _links: PasswordLinks
@@ -97,10 +99,10 @@ class UserCreation:
 
     def _hash_password(self, new: ManagedUser) -> StoredPassword | None:
         if new.password is not None:
-            return self._credentials.hash_password(new.password)
+            return self._passwords.hash_password(new.password)
         if new.described_hash is None:
             return None
         try:
-            return self._credentials.imported_password(new.described_hash)
+            return self._passwords.imported_password(new.described_hash)
         except HashRejected as error:
             raise ValidationFailed.of_field("passwordHash", "invalid", str(error)) from error

@@ -10,11 +10,9 @@ from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.activity.notifications.service import MessageService
 from strongroom.clock import DAY, Clock
 from strongroom.extensions.user_management.administration import Administration, require_takeover
-from strongroom.extensions.user_management.passwords import PasswordReplacement
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import (
-    AccountLinkInvalid,
     Forbidden,
     NotImplementedHere,
     OwnAccount,
@@ -23,10 +21,7 @@ from strongroom.foundation.errors import (
 from strongroom.identity.accounts.key_rights import require_manageable
 from strongroom.identity.users.account_links import AccountLink, AccountLinks, LinkKind
 from strongroom.identity.users.contacts import Notices
-from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges, Effect
-from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import User, UserType
-from strongroom.identity.users.password_hashing import StoredPassword
 from strongroom.identity.users.service import UserService
 from strongroom.plugin_api.login import Credential
 
@@ -52,18 +47,15 @@ class IssuedLink:
 
 @dataclass(slots=True, eq=False, repr=False)
 class PasswordLinks:
-    """Issues and redeems links."""
+    """Issues links."""
 
     _database: Database
     _clock: Clock
     _users: UserService
-    _credentials: CredentialService
     _links: AccountLinks
-    _replacement: PasswordReplacement
     _administration: Administration
     _messages: MessageService
     _notices: Notices
-    _changes: CredentialChanges
     _audit: AuditService
 
     def issue(
@@ -124,43 +116,6 @@ class PasswordLinks:
             raise NotImplementedHere("No message of this purpose can be sent to this recipient.")
         return contact
 
-    def redeem(self, token: str, password: str, origin: Origin) -> None:
-        """Set the password of a link's user. All other logins and links of the user end.
-
-        The contact that it was sent to counts as proven.
-
-        Raises:
-            ValidationFailed: the password does not meet the policy.
-            AccountLinkInvalid: the link is unknown, used or expired.
-            Unavailable: too many hashes are waiting.
-        """
-        self._credentials.require_acceptable(password, "newPassword")
-        with self._database.read() as connection:
-            if self._links.find(connection, token) is None:
-                raise AccountLinkInvalid
-        # Hashed only for valid links, because the hash is expensive.
-        stored = self._credentials.hash_password(password, "newPassword")
-        user_id = self._set(token, stored, origin)
-        self._replacement.forgive(user_id)
-
-    def _set(self, token: str, stored: StoredPassword, origin: Origin) -> str:
-        with self._database.write() as connection:
-            link = self._links.find(connection, token)
-            if link is None:
-                raise AccountLinkInvalid
-            # The order of locks of other changes of credentials.
-            self._credentials.lock_user(connection, link.user_id)
-            if not self._links.spend(connection, link):
-                raise AccountLinkInvalid
-            self._users.get(connection, link.user_id)
-            self._replacement.replace(connection, link.user_id, stored)
-            if link.contact is not None:
-                self._credentials.verify(connection, link.contact)
-            actions = {Effect.PASSWORD: "password-link.redeem"}
-            by = ChangedBy(link.user_id, origin, actions, _details(link))
-            self._changes.settle(connection, by)
-        return link.user_id
-
     def _add(
         self,
         connection: Connection,
@@ -194,12 +149,13 @@ class PasswordLinks:
             target_type="user",
             target_id=link.user_id,
             origin=origin,
-            details=_details(link),
+            details=link_details(link),
         )
         self._audit.record(connection, event)
 
 
-def _details(link: AccountLink) -> dict[str, str]:
+def link_details(link: AccountLink) -> dict[str, str]:
+    """Return the details of a link in audit records."""
     return {"kind": link.kind, "sent": str(link.contact is not None).lower()}
 
 

@@ -16,6 +16,7 @@ from strongroom.identity.users.credential_changes import ChangedBy, CredentialCh
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.password_hashing import StoredPassword
 from strongroom.identity.users.password_policy import password_faults
+from strongroom.identity.users.passwords import UserPasswords
 from strongroom.identity.users.service import UserService
 
 LIFETIME: Final = 3 * DAY
@@ -41,8 +42,26 @@ class PasswordReplacement:
 
     _database: Database
     _credentials: CredentialService
+    _passwords: UserPasswords
     _authorizations: AuthorizationService
     _throttle: LoginThrottle
+
+    def require_acceptable(self, password: str) -> None:
+        """Require that a new password meets the policy.
+
+        Raises:
+            ValidationFailed: the password does not meet the policy.
+        """
+        self._passwords.require_acceptable(password, "newPassword")
+
+    def hash(self, password: str) -> StoredPassword:
+        """Return a new password, for :meth:`replace`. Slow: call it outside of a transaction.
+
+        Raises:
+            ValidationFailed: the password does not meet the policy.
+            Unavailable: too many hashes are waiting.
+        """
+        return self._passwords.hash_password(password, "newPassword")
 
     def replace(
         self,
@@ -57,7 +76,7 @@ class PasswordReplacement:
         Args:
             expires_at: the end of a temporary password, in milliseconds since the Unix epoch.
         """
-        self._credentials.set_password(
+        self._passwords.set_password(
             connection,
             user_id,
             password,
@@ -97,7 +116,7 @@ class TemporaryPasswords:
         with self._database.read() as connection:
             require_takeover(identity, self._users.get(connection, user_id))
         given = TemporaryPassword(_generate(), self._clock.now() + LIFETIME)
-        stored = self._credentials.hash_password(given.password)
+        stored = self._replacement.hash(given.password)
         with self._database.write() as connection:
             self._administration.confirm(connection, identity)
             self._credentials.lock_user(connection, user_id)

@@ -9,6 +9,7 @@ from strongroom.extensions.user_management.administration import Administration,
 from strongroom.extensions.user_management.contact_restoration import ContactRestoration
 from strongroom.extensions.user_management.contacts import ManagedContacts
 from strongroom.extensions.user_management.creation import UserCreation
+from strongroom.extensions.user_management.link_redemption import LinkRedemption
 from strongroom.extensions.user_management.links import PasswordLinks
 from strongroom.extensions.user_management.metadata import MetadataService
 from strongroom.extensions.user_management.passwords import PasswordReplacement, TemporaryPasswords
@@ -67,6 +68,7 @@ class UserManagementServices(ServiceGroup):
         return PasswordReplacement(
             self._database,
             self._user_services.credentials,
+            self._user_services.passwords,
             self._sessions.authorizations,
             self._sessions.throttle,
         )
@@ -89,14 +91,22 @@ class UserManagementServices(ServiceGroup):
             self._database,
             self._clock,
             self._user_services.users,
-            self._user_services.credentials,
             self._user_services.account_links,
-            self._password_replacement,
             self.administration,
             self._messages,
             self._user_services.notices,
-            self._user_services.credential_changes,
             self._audit,
+        )
+
+    @cached_property
+    def link_redemption(self) -> LinkRedemption:
+        return LinkRedemption(
+            self._database,
+            self._user_services.users,
+            self._user_services.credentials,
+            self._user_services.account_links,
+            self._password_replacement,
+            self._user_services.credential_changes,
         )
 
     @cached_property
@@ -118,6 +128,7 @@ class UserManagementServices(ServiceGroup):
         return UserCreation(
             self._database,
             self._user_services.credentials,
+            self._user_services.passwords,
             self._accounts.registration,
             self.metadata,
             self.password_links,

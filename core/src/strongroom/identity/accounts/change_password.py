@@ -15,6 +15,7 @@ from strongroom.identity.sessions.throttle import LoginThrottle
 from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges, Effect
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.password_policy import Strength, strength
+from strongroom.identity.users.passwords import UserPasswords
 from strongroom.identity.verification.codes import CodeService, Purpose
 from strongroom.plugin_api.login import Credential, VerificationCode
 
@@ -30,7 +31,7 @@ class CurrentPassword:
     """Verifies the current password of a user."""
 
     _database: Database
-    _credentials: CredentialService
+    _passwords: UserPasswords
     _counters: Counters
 
     def verify(self, user_id: str, password: str) -> str:
@@ -58,7 +59,7 @@ class CurrentPassword:
 
     def _get_hash(self, user_id: str, password: str) -> str | None:
         try:
-            return self._credentials.get_hash(user_id, password)
+            return self._passwords.get_hash(user_id, password)
         except errors.Unavailable:
             # The password was not evaluated, so the attempt does not count.
             with self._database.write() as connection:
@@ -76,6 +77,7 @@ class PasswordService:
 
     _database: Database
     _credentials: CredentialService
+    _passwords: UserPasswords
     _current: CurrentPassword
     _codes: CodeService
     _authorizations: AuthorizationService
@@ -96,13 +98,13 @@ class PasswordService:
         if new == old:
             message = "The new password must differ from the old one."
             raise errors.ValidationFailed.of_field("newPassword", "unchanged", message)
-        self._credentials.require_acceptable(new, "newPassword")
+        self._passwords.require_acceptable(new, "newPassword")
         old_hash = self._current.verify(user_id, old)
-        new_password = self._credentials.hash_password(new, "newPassword")
+        new_password = self._passwords.hash_password(new, "newPassword")
 
         def replace(connection: Connection) -> None:
             # The user may have changed the password since it was verified, to lock out the caller.
-            if not self._credentials.replace_password(connection, user_id, old_hash, new_password):
+            if not self._passwords.replace_password(connection, user_id, old_hash, new_password):
                 raise errors.WrongPassword
 
         self._set(user_id, replace, "password.change", identity.authorization_id, origin)
@@ -115,12 +117,12 @@ class PasswordService:
             ValidationFailed: it does not meet the policy.
             WrongPassword: there is a password already.
         """
-        self._credentials.require_acceptable(new, "newPassword")
+        self._passwords.require_acceptable(new, "newPassword")
         with self._database.read() as connection:
             self._require_none(connection, user_id)
 
     def _require_none(self, connection: Connection, user_id: str) -> None:
-        if self._credentials.has_password(connection, user_id):
+        if self._passwords.has_password(connection, user_id):
             message = "The current password is required."
             raise errors.WrongPassword.of_field("oldPassword", "required", message)
 
@@ -132,12 +134,12 @@ class PasswordService:
             Unavailable: too many hashes are waiting.
         """
         user_id = identity.user_id
-        new_password = self._credentials.hash_password(new, "newPassword")
+        new_password = self._passwords.hash_password(new, "newPassword")
 
         def insert(connection: Connection) -> None:
             self._credentials.lock_user(connection, user_id)
             self._require_none(connection, user_id)
-            self._credentials.set_password(connection, user_id, new_password)
+            self._passwords.set_password(connection, user_id, new_password)
 
         self._set(user_id, insert, "password.change", identity.authorization_id, origin)
         return strength(new)
@@ -156,7 +158,7 @@ class PasswordService:
             TooManyRequests: too many wrong codes were tried.
             Unavailable: too many hashes are waiting.
         """
-        self._credentials.require_acceptable(new, "newPassword")
+        self._passwords.require_acceptable(new, "newPassword")
         credential = self._credentials.identify(credential_text)
         if credential is None:
             raise errors.CodeInvalid
@@ -164,7 +166,7 @@ class PasswordService:
         user_id = self._find_holder(credential)
         # Hashed outside of a transaction, because hashing is slow and would block other writers.
         try:
-            new_password = self._credentials.hash_password(new, "newPassword")
+            new_password = self._passwords.hash_password(new, "newPassword")
         except errors.Unavailable:
             self._codes.restore([code])
             raise
@@ -174,7 +176,7 @@ class PasswordService:
             # The user may have replaced the contact since the code was used up, to lock its holder out.
             if self._credentials.find_users(connection, [credential]).get(credential) != user_id:
                 raise errors.CodeInvalid
-            self._credentials.set_password(connection, user_id, new_password)
+            self._passwords.set_password(connection, user_id, new_password)
 
         self._set(user_id, replace, "password.reset", None, origin)
         self._forgive(user_id)

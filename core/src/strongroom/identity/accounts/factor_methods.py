@@ -14,6 +14,7 @@ from strongroom.identity.sessions.factor_enrolments import FactorEnrolments
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.enrolled_factors import EnrolledFactors
 from strongroom.identity.users.models import SINGLE_KINDS, USERNAME, FactorRow
+from strongroom.identity.users.passwords import UserPasswords
 from strongroom.identity.users.service import UserService
 from strongroom.plugin_api.factors import (
     FactorUser,
@@ -33,6 +34,7 @@ class FactorMethods:
 
     _users: UserService
     _credentials: CredentialService
+    _passwords: UserPasswords
     _enrolments: FactorEnrolments
     _enrolled: EnrolledFactors
     _keys: SecretKeys
@@ -81,6 +83,6 @@ class FactorMethods:
         kinds = {held.kind for held in self._credentials.of_user(connection, user_id)}
         return (
             bool(kinds - {USERNAME})
-            or self._credentials.has_password(connection, user_id)
+            or self._passwords.has_password(connection, user_id)
             or any(map(self.is_login_option, self._enrolled.of_user(connection, user_id)))
         )

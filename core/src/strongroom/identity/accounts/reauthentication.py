@@ -28,6 +28,7 @@ from strongroom.identity.sessions.service import AuthorizationService, RenewedTo
 from strongroom.identity.users.contacts import Notices
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.enrolled_factors import EnrolledFactors
+from strongroom.identity.users.passwords import UserPasswords
 from strongroom.identity.verification.codes import CodeService, Purpose
 from strongroom.plugin_api.login import MULTI_FACTOR, Assurance, Credential, VerificationCode
 
@@ -73,9 +74,10 @@ class Reauthentication:
     _database: Database
     _clock: Clock
     _credentials: CredentialService
+    _passwords: UserPasswords
     _codes: CodeService
     _notices: Notices
-    _passwords: CurrentPassword
+    _current: CurrentPassword
     _authorizations: AuthorizationService
     _enrolled: EnrolledFactors
 
@@ -151,7 +153,7 @@ class Reauthentication:
         """Return the verified contacts of the calling user, and whether there is a password."""
         with self._database.read() as connection:
             held = self._notices.contacts(connection, identity.user_id).proven
-            return held, self._credentials.has_password(connection, identity.user_id)
+            return held, self._passwords.has_password(connection, identity.user_id)
 
     def require_any(
         self,
@@ -189,7 +191,7 @@ class Reauthentication:
     def _require_password(self, identity: Identity, password: str | None, fields: ProofFields) -> None:
         stated = _require_stated_password(password, fields)
         try:
-            self._passwords.verify(identity.user_id, stated)
+            self._current.verify(identity.user_id, stated)
         except WrongPassword as error:
             raise WrongPassword.of_field(fields.password, "wrong", WrongPassword.message) from error
 

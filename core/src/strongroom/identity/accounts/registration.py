@@ -15,6 +15,7 @@ from strongroom.identity.users.consents import Consents
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import EMAIL, MOBILE, USERNAME, User, UserType
 from strongroom.identity.users.password_hashing import StoredPassword
+from strongroom.identity.users.passwords import UserPasswords
 from strongroom.identity.users.service import UserService, require_open
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.identity.verification.codes import CodeService, Purpose
@@ -70,6 +71,7 @@ class RegistrationService:
         database: Database,
         users: UserService,
         credentials: CredentialService,
+        passwords: UserPasswords,
         codes: CodeService,
         captchas: CaptchaService,
         consents: Consents,
@@ -79,6 +81,7 @@ class RegistrationService:
         self._database = database
         self._users = users
         self._credentials = credentials
+        self._passwords = passwords
         self._codes = codes
         self._captchas = captchas
         self._consents = consents
@@ -124,7 +127,7 @@ class RegistrationService:
             require_open(self._mode)
         self._consents.require(accepted_terms)
         credentials = self._get_credentials(registration)
-        self._credentials.require_acceptable(registration.password)
+        self._passwords.require_acceptable(registration.password)
         proven = [credential for credential in credentials if credential.kind != USERNAME]
         invited = self._invited(invitation, proven)
         if not proven:
@@ -201,7 +204,7 @@ class RegistrationService:
             is_verified = credential.kind not in prepared.unverified
             self._credentials.bind(connection, user.id, credential, is_verified=is_verified)
         if prepared.password is not None:
-            self._credentials.set_password(
+            self._passwords.set_password(
                 connection, user.id, prepared.password, change_required=prepared.change_required
             )
         event = AuditEvent(
@@ -270,8 +273,8 @@ class RegistrationService:
 
     def _hash_password(self, registration: Registration) -> StoredPassword:
         if registration.described_hash is None:
-            return self._credentials.hash_password(registration.password)
-        return self._credentials.imported_password(registration.described_hash)
+            return self._passwords.hash_password(registration.password)
+        return self._passwords.imported_password(registration.described_hash)
 
     def _get_credentials(self, registration: Registration) -> list[Credential]:
         given = {EMAIL: registration.email, MOBILE: registration.mobile, USERNAME: registration.username}

@@ -42,7 +42,7 @@ class AccountServices(ServiceGroup):
 
     @cached_property
     def current_password(self) -> CurrentPassword:
-        return CurrentPassword(self._database, self._user_services.credentials, self._base.counters)
+        return CurrentPassword(self._database, self._user_services.passwords, self._base.counters)
 
     @cached_property
     def reauthentication(self) -> Reauthentication:
@@ -50,6 +50,7 @@ class AccountServices(ServiceGroup):
             self._database,
             self._clock,
             self._user_services.credentials,
+            self._user_services.passwords,
             self._verification.codes,
             self._user_services.notices,
             self.current_password,
@@ -62,6 +63,7 @@ class AccountServices(ServiceGroup):
         return PasswordService(
             self._database,
             self._user_services.credentials,
+            self._user_services.passwords,
             self.current_password,
             self._verification.codes,
             self._sessions.authorizations,
@@ -79,6 +81,7 @@ class AccountServices(ServiceGroup):
             self._database,
             self._users,
             self._user_services.credentials,
+            self._user_services.passwords,
             self._verification.codes,
             self._verification.captchas,
             self._user_services.consents,
@@ -182,6 +185,7 @@ class AccountServices(ServiceGroup):
         return FactorMethods(
             self._users,
             self._user_services.credentials,
+            self._user_services.passwords,
             self._sessions.enrolments,
             self._user_services.enrolled_factors,
             self._base.keys,

@@ -13,14 +13,14 @@ from strongroom.identity.sessions.login_conditions import LoginCondition, LoginI
 from strongroom.identity.sessions.pending_login import FirstProof, LoginTransaction, RequestedLogin
 from strongroom.identity.sessions.store import AuthorizationStore
 from strongroom.identity.users.accounts import Account
-from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.users.passwords import UserPasswords
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class DuePasswordChanges(LoginCondition):
     """Requires a new password in place of one that must change."""
 
-    _credentials: CredentialService
+    _passwords: UserPasswords
 
     def before(self, request: RequestedLogin) -> None:
         """Check a new password.
@@ -34,7 +34,7 @@ class DuePasswordChanges(LoginCondition):
         if new == request.attempt.password:
             message = "The new password must differ from the old one."
             raise ValidationFailed.of_field("newPassword", "unchanged", message)
-        self._credentials.require_acceptable(new, "newPassword")
+        self._passwords.require_acceptable(new, "newPassword")
 
     def proven(self, request: RequestedLogin, first_proof: FirstProof) -> FirstProof:
         """Add what is stored of a new password. Slow, so it follows the proof.
@@ -44,7 +44,7 @@ class DuePasswordChanges(LoginCondition):
         """
         if request.new_password is None:
             return first_proof
-        stored = self._credentials.hash_password(request.new_password, "newPassword")
+        stored = self._passwords.hash_password(request.new_password, "newPassword")
         return replace(first_proof, new_password=stored)
 
     def in_transaction(self, transaction: LoginTransaction) -> None:
@@ -80,7 +80,7 @@ def _refusal(account: Account, first_proof: FirstProof) -> StrongroomError | Non
 class NewPasswords(LoginCondition):
     """Changes the password if there is a new one, and ends all other logins."""
 
-    _credentials: CredentialService
+    _passwords: UserPasswords
     _sessions: AuthorizationStore
 
     def in_transaction(self, transaction: LoginTransaction) -> None:
@@ -93,6 +93,6 @@ class NewPasswords(LoginCondition):
         if stored is None:
             return
         connection, user_id = transaction.connection, transaction.user.id
-        if not self._credentials.change_due(connection, user_id, stored):
+        if not self._passwords.change_due(connection, user_id, stored):
             raise InvalidCredentials
         self._sessions.end_all(connection, user_id)

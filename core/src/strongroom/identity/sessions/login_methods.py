@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from strongroom.foundation.errors import InvalidCredentials, Unavailable
 from strongroom.foundation.plugins.hook_calls import require_result
 from strongroom.identity.users.credentials import CredentialService
+from strongroom.identity.users.passwords import UserPasswords
 from strongroom.identity.verification.codes import CodeService, Purpose
 from strongroom.identity.verification.service import get_device
 from strongroom.plugin_api.login import (
@@ -31,13 +32,14 @@ class CoreProofs:
     """Implements :class:`strongroom.plugin_api.login.Proofs`."""
 
     _credentials: CredentialService
+    _passwords: UserPasswords
     _codes: CodeService
 
     def identify(self, text: str) -> Credential | None:
         return self._credentials.identify(text)
 
     def check_password(self, username: str, password: str) -> Credential | None:
-        return self._credentials.check_password(username, password)
+        return self._passwords.check_password(username, password)
 
     def spend_code(
         self,

@@ -144,7 +144,8 @@ class SessionServices(ServiceGroup):
 
     @cached_property
     def login_methods(self) -> LoginMethods:
-        base, proofs = self._base, CoreProofs(self._user_services.credentials, self._verification.codes)
+        base, users = self._base, self._user_services
+        proofs = CoreProofs(users.credentials, users.passwords, self._verification.codes)
         methods = [
             base.construct(choice, ("login", choice.extension.name), proofs)
             for choice in base.selection.login_methods
@@ -168,9 +169,9 @@ class SessionServices(ServiceGroup):
             [
                 self._due_consents,
                 AllowedUser(self.token_issuer),
-                DuePasswordChanges(users.credentials),
+                DuePasswordChanges(users.passwords),
                 DueFactors(self._clock, self.factors, self.enrolments, users.factor_policy),
-                NewPasswords(users.credentials, self._authorization_store),
+                NewPasswords(users.passwords, self._authorization_store),
                 self._password_attempts,
                 RecordedSource(LoginSources(self._base.keys)),
                 # After all changes of credentials, a password or a factor.

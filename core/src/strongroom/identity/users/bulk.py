@@ -11,7 +11,7 @@ from strongroom.foundation.database.installation import require_code
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.ids import new_id
 from strongroom.identity.users.credential_changes import note_change, note_exempt, noted_time
-from strongroom.identity.users.credentials import IMPORTED_SINCE, CredentialService
+from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.identifiers import identify
 from strongroom.identity.users.metadata import StoredMetadata, UserMetadata
 from strongroom.identity.users.models import (
@@ -30,6 +30,7 @@ from strongroom.identity.users.models import (
 )
 from strongroom.identity.users.password_hashing import StoredPassword
 from strongroom.identity.users.password_samples import STORED
+from strongroom.identity.users.passwords import IMPORTED_SINCE
 from strongroom.identity.users.user_index import note_changed
 from strongroom.plugin_api.login import Credential
 

@@ -20,6 +20,7 @@ from strongroom.identity.users.enrolled_factors import EnrolledFactors
 from strongroom.identity.users.factor_policy import FactorPolicy
 from strongroom.identity.users.models import OWN_SCHEME
 from strongroom.identity.users.password_hashing import PasswordHasher
+from strongroom.identity.users.passwords import UserPasswords
 from strongroom.identity.users.plugin_values import PluginValues
 from strongroom.identity.users.resolver import IdentityResolver
 from strongroom.identity.users.service import UserLocales, UserService
@@ -80,8 +81,12 @@ class UserServices(ServiceGroup):
 
     @cached_property
     def credentials(self) -> CredentialService:
+        return CredentialService(self._clock, self._settings.login.default_region)
+
+    @cached_property
+    def passwords(self) -> UserPasswords:
         region = self._settings.login.default_region
-        return CredentialService(self._database, self._clock, self.hasher, region)
+        return UserPasswords(self._database, self._clock, self.hasher, region)
 
     @cached_property
     def account_links(self) -> AccountLinks:
@@ -147,7 +152,7 @@ class UserServices(ServiceGroup):
         return [Job("reinstate_users", timedelta(minutes=1), lambda _: ends.reinstate_due())]
 
     def register_deactivations(self) -> Iterable[UserEnding]:
-        ended = (self.account_links, self.contact_links, self.credentials, self.plugin_values)
+        ended = (self.account_links, self.contact_links, self.passwords, self.plugin_values)
         return [part.deactivate for part in ended]
 
     def register_prune_steps(self) -> Iterable[PruneStep]:
