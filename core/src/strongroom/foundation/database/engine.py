@@ -25,7 +25,6 @@ from strongroom.foundation.database.sqlite_engines import BUSY_SECONDS, POOL_SEC
 from strongroom.foundation.database.sqlite_writer import SqliteWriter, WriterLock
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.transaction_clock import OneTransaction, TransactionClock
-from strongroom.foundation.database.transaction_state import accept_actions
 from strongroom.foundation.database.write_transaction import PooledWriter, Write, Writer
 from strongroom.foundation.errors import Unavailable
 from strongroom.plugin_api.tracing import carry
@@ -113,12 +112,13 @@ class Database:
             Unavailable: the database does not respond.
             StorageFull: the database has no space left.
         """
-        with self._guard, self._writing(durable) as connection:
-            state = accept_actions(connection)
-            yield connection
-            apply_effect(connection)
-        if state.actions:
-            state.run_actions()
+        with self._guard:
+            write = self._writing(durable, accepts_actions=True)
+            with write as connection:
+                yield connection
+                apply_effect(connection)
+        if write.state.actions:
+            write.state.run_actions()
 
     def write_together(
         self, work: Callable[[Connection], T], *, key: str | None = None, durable: bool = True
@@ -217,10 +217,10 @@ class Database:
             forget(engine)
             engine.dispose()
 
-    def _writing(self, durable: bool) -> Write:
+    def _writing(self, durable: bool, *, accepts_actions: bool = False) -> Write:
         if self._connector is not None:
             self._require_response()
-        return Write(self._writer, durable, self.commits, self._on_wait)
+        return Write(self._writer, durable, self.commits, self._on_wait, accepts_actions)
 
     def _queue(self) -> GroupCommit:
         return GroupCommit(self._writing, self._on_queue_wait or _ignore, _QUEUED_AT_ONCE)

@@ -128,7 +128,16 @@ class SqliteWriter:
         self._lock.acquire()
         try:
             connection = self._connection or self._connect()
-            self._begin(connection, durable)
+            note_observed(connection)
+            events = self._engine.dispatch
+            if events.begin or events.commit or events.rollback:
+                # SQLAlchemy's own transaction calls its listeners.
+                connection.begin()
+            if durable != self._is_durable:
+                # A setting of the connection, which cannot change within a transaction.
+                (_SYNC if durable else _NO_SYNC).execute(connection, {})
+                self._is_durable = durable
+            _BEGIN.execute(connection, {})
         except BaseException:
             self._discard()
             self._lock.release()
@@ -163,19 +172,6 @@ class SqliteWriter:
         self._driver = connection.connection.driver_connection
         self._is_durable = True
         return connection
-
-    def _begin(self, connection: Connection, durable: bool) -> None:
-        note_observed(connection)
-        events = self._engine.dispatch
-        if events.begin or events.commit or events.rollback:
-            # SQLAlchemy's own transaction calls its listeners.
-            connection.begin()
-        # synchronous is a setting of the connection and cannot change within a transaction, so switch
-        # it before BEGIN when the durability differs from the previous transaction's.
-        if durable != self._is_durable:
-            (_SYNC if durable else _NO_SYNC).execute(connection, {})
-            self._is_durable = durable
-        _BEGIN.execute(connection, {})
 
     def _commit(self, connection: Connection) -> None:
         if connection.get_transaction() is not None:

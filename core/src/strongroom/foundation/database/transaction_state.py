@@ -21,9 +21,9 @@ class TransactionState:
 
     __slots__ = ("actions", "values")
 
-    def __init__(self) -> None:
+    def __init__(self, *, accepts_actions: bool = False) -> None:
         self.values: dict[str, Any] = {}
-        self.actions: list[Callable[[], object]] | None = None
+        self.actions: list[Callable[[], object]] | None = [] if accepts_actions else None
 
     def run_actions(self) -> None:
         """Run what follows the commit. An error is logged, because the change cannot be undone."""
@@ -34,9 +34,13 @@ class TransactionState:
                 logger.exception("Work after a commit failed")
 
 
-def begin_state(connection: Connection) -> TransactionState:
-    """Return the empty state of a new transaction: the info belongs to the connection."""
-    connection.info[_STATE] = state = TransactionState()
+def begin_state(connection: Connection, *, accepts_actions: bool = False) -> TransactionState:
+    """Return the empty state of a new transaction: the info belongs to the connection.
+
+    Args:
+        accepts_actions: whether it may have work after its commit, which its caller runs.
+    """
+    connection.info[_STATE] = state = TransactionState(accepts_actions=accepts_actions)
     return state
 
 
@@ -44,13 +48,6 @@ def get_transaction_state(connection: Connection) -> TransactionState:
     """Return the state of the caller's transaction."""
     state: TransactionState | None = connection.info.get(_STATE)
     return begin_state(connection) if state is None else state
-
-
-def accept_actions(connection: Connection) -> TransactionState:
-    """Let a transaction have work after its commit, which its caller runs; return the state."""
-    state: TransactionState = connection.info[_STATE]
-    state.actions = []
-    return state
 
 
 def after_commit(connection: Connection, action: Callable[[], object]) -> None:

@@ -207,7 +207,7 @@ class LimitBackend:
             in_memory_fallback_enabled=False,
             headers_enabled=False,
             # All limits are shared by routes, so it does not matter which of them a request is for.
-            request_identifier=lambda: _ANY_ROUTE,
+            request_identifier=_ANY_ROUTE.__str__,
         )
         # Refusals are counted in the metrics; a line for each would let a flood fill the log.
         limiter.logger.setLevel(logging.WARNING)

@@ -1,5 +1,6 @@
 """Request and response bodies of the login routes."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from marshmallow import EXCLUDE, INCLUDE, Schema, ValidationError, fields, pre_load, validates_schema
@@ -134,16 +135,27 @@ class LoginSchema(Schema):
 
     @validates_schema
     def _require_one_step(self, data: dict[str, Any], **_: Any) -> None:
-        step = next((name for name in ("challenge", "consent") if data[name] is not None), None)
-        if step is None and "username" not in data:
+        if data["challenge"] is not None:
+            _require_alone("challenge", data)
+        elif data["consent"] is not None:
+            _require_alone("consent", data)
+        elif "username" not in data:
             raise ValidationError("Missing data for required field.", "username")
-        given = [name for name in _FIRST_STEP if data.get(name) is not None]
-        if step is not None and given:
-            raise ValidationError(_ALONE[step], given[0])
         if data["challenge"] is not None and data["consent"] is not None:
             raise ValidationError("Must be absent with challenge.", "consent")
         if data["newPassword"] is not None and not data["password"]:
             raise ValidationError("Must be absent without a password.", "newPassword")
+
+
+def _require_alone(step: str, data: Mapping[str, Any]) -> None:
+    """Require that the data of a later step has no member of the first one.
+
+    Raises:
+        ValidationError: it has.
+    """
+    given = next((name for name in _FIRST_STEP if data.get(name) is not None), None)
+    if given is not None:
+        raise ValidationError(_ALONE[step], given)
 
 
 class NewChallengeSchema(Schema):

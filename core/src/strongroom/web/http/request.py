@@ -205,10 +205,10 @@ def method() -> str:
 
 def client() -> Client:
     """Return the client of the request."""
-    context = _current_context()
+    context = _cv_request.get()
     if isinstance(context, OperationContext):
         return context.client
-    return _get_client(context.request.environ)
+    return _get_client(current_environ())
 
 
 def client_address() -> str:
@@ -227,17 +227,18 @@ def _get_client(environ: dict[str, Any]) -> Client:
     return Client(
         address=_get_address(environ),
         # Truncated, because both are stored in rows.
-        user_agent=(_get_header(environ, "User-Agent") or "")[:512],
-        device_id=(_get_header(environ, "X-Device-Id") or "")[:128] or None,
+        user_agent=environ.get("HTTP_USER_AGENT", "")[:512],
+        device_id=environ.get("HTTP_X_DEVICE_ID", "")[:128] or None,
     )
 
 
 def origin() -> Origin:
     """Return the origin of the request, for audit records."""
-    sender, caller = client(), current_environ().get(CALLER)
+    sender, environ = client(), current_environ()
+    caller = environ.get(CALLER)
     identity = caller and caller.identity
     impersonator_id = identity and identity.actor_id
-    sent = (sender.address, sender.user_agent, request_id(), languages())
+    sent = (sender.address, sender.user_agent, _get_request_id(environ), languages())
     return Origin(*sent, impersonator_id=impersonator_id)
 
 
@@ -252,11 +253,7 @@ def header(name: str) -> str | None:
     Werkzeug's ``request.headers`` raises and catches an error internally for an absent header, which
     makes looking for five of them as expensive as the rest of a short request.
     """
-    return _get_header(current_environ(), name)
-
-
-def _get_header(environ: dict[str, Any], name: str) -> str | None:
-    value: str | None = environ.get(_environ_key(name))
+    value: str | None = current_environ().get(_environ_key(name))
     return value
 
 
@@ -267,7 +264,10 @@ def _environ_key(name: str) -> str:
 
 def request_id() -> str:
     """Return the id of the request: the one that the client sent if it is valid, otherwise a new one."""
-    environ = current_environ()
+    return _get_request_id(current_environ())
+
+
+def _get_request_id(environ: dict[str, Any]) -> str:
     known: str | None = environ.get(_ID_KEY)
     if known is None:
         offered = environ.get("HTTP_X_REQUEST_ID")
