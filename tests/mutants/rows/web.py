@@ -63,6 +63,22 @@ ROWS: Final = (
         "unit/web/http/test_route_faults.py::test_a_route_that_cannot_be_served_is_refused_at_the_start",
     ),
     core(
+        "page-chunked",
+        "A chunked form of a page is not cut at its limit.",
+        "web/pages/form_secrets.py::_field",
+        "if request.content_length is None:",
+        "if False:",
+        "rest/test_kit_pages.py::test_a_chunked_form_is_never_cut",
+    ),
+    core(
+        "page-faults",
+        "JSON that is nested too deeply is a fault of the request of a page.",
+        "plugin_api/visits.py::_JsonProvider.loads",
+        'raise ValueError("nested too deeply") from error',
+        "raise",
+        "rest/test_kit_pages.py::test_faults_are_those_of_the_server",
+    ),
+    core(
         "error-retry",
         "Each 503 has Retry-After.",
         "web/http/errors.py::_headers",

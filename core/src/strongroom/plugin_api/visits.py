@@ -27,6 +27,8 @@ from typing import Any, ClassVar, Final, NoReturn
 from urllib.parse import urlencode, urlsplit
 
 import flask
+from flask.json.provider import DefaultJSONProvider
+from werkzeug.exceptions import HTTPException
 from werkzeug.routing import Rule
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Request
@@ -397,6 +399,14 @@ class _Rule(Rule):
         return refuse
 
 
+class _JsonProvider(DefaultJSONProvider):
+    def loads(self, s: str | bytes, **options: Any) -> Any:
+        try:
+            return super().loads(s, **options)
+        except RecursionError as error:
+            raise ValueError("nested too deeply") from error
+
+
 class PageApplication(flask.Flask):
     """A WSGI application of pages, for :class:`~strongroom.plugin_api.web.MountedApplication`.
 
@@ -410,6 +420,7 @@ class PageApplication(flask.Flask):
     """
 
     url_rule_class = _Rule
+    json_provider_class = _JsonProvider
 
     def __init__(
         self,
@@ -429,6 +440,7 @@ class PageApplication(flask.Flask):
         self._public = public
         self.before_request(self._begin)
         self.register_error_handler(Refused, show_refusal)
+        self.register_error_handler(HTTPException, _propagate)
 
     def _begin(self) -> None:
         visit = self._visit(self._host, self._prefix)
@@ -438,6 +450,15 @@ class PageApplication(flask.Flask):
         flask.g.visit = visit
         if flask.request.method not in SAFE_METHODS and flask.request.routing_exception is None:
             self._host.browser.require_csrf()
+
+
+def _propagate(fault: HTTPException) -> NoReturn:
+    """Let the server answer, as for its own routes.
+
+    Raises:
+        HTTPException: the fault.
+    """
+    raise fault
 
 
 def show_refusal(refused: Refused) -> NoReturn:

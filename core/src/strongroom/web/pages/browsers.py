@@ -183,7 +183,8 @@ class Browsers:
             return None
 
     def _sealed(self, state: BrowserState) -> str:
-        return self._keys.seal(_PURPOSE, json.dumps(asdict(state)))
+        # Without escapes, by which a Chinese sign takes more than twice its bytes in the cookie.
+        return self._keys.seal(_PURPOSE, json.dumps(asdict(state), ensure_ascii=False))
 
     def _finish(self, visit: BrowserVisit, response: Response) -> Response:
         if (value := visit.cookie()) is not None:

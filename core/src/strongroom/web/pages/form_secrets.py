@@ -7,6 +7,7 @@ from werkzeug.wrappers import Request
 
 from strongroom.foundation.errors import PayloadTooLarge
 from strongroom.plugin_api.web import BODY_BYTES
+from strongroom.web.http.bounded_body import BoundedBody
 from strongroom.web.http.request import page_request
 
 HEADER: Final = "X-CSRF"
@@ -28,6 +29,10 @@ def presented_secret() -> str | None:
 
 def _field(request: Request) -> str | None:
     request.max_content_length = BODY_BYTES
+    if request.content_length is None:
+        # Werkzeug cuts a chunked body at the limit, without an error.
+        request.max_content_length = BODY_BYTES + 1
+        request.environ["wsgi.input"] = BoundedBody.from_environ(request.environ, BODY_BYTES)
     try:
         return request.form.get(FIELD)
     except RequestEntityTooLarge as error:
