@@ -26,16 +26,16 @@ FOLDER = Path(__file__).parent / "without"
 
 WAIT_SECONDS = 60
 
-_spend_code = CodeService.spend
-_spend_captcha = CaptchaService.spend
+_spend_code = CodeService.consume
+_spend_captcha = CaptchaService.consume
 _lock_user = CredentialService.lock_user
 _release = CredentialService.release
 
 
 @hookimpl
 def register_captcha_providers() -> list[type[CaptchaProvider[Any]]]:
-    CodeService.spend = spend_code  # type: ignore[method-assign]  # that is the point
-    CaptchaService.spend = spend_captcha  # type: ignore[method-assign]
+    CodeService.consume = spend_code  # type: ignore[method-assign]  # that is the point
+    CaptchaService.consume = spend_captcha  # type: ignore[method-assign]
     CredentialService.lock_user = lock_user  # type: ignore[method-assign]
     CredentialService.release = release  # type: ignore[method-assign]
     return []

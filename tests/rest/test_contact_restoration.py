@@ -369,7 +369,7 @@ def test_a_request_that_has_begun_before_changes_nothing_afterwards(
     def restore() -> None:
         monkeypatch.undo()
         use_clock(api.clock, monkeypatch)
-        api.container.get(ContactRestoration).redeem(secret, NEW, Origin())
+        api.container.get(ContactRestoration).consume(secret, NEW, Origin())
 
     after(monkeypatch, Reauthentication, "require", restore)
     after(monkeypatch, Reauthentication, "require_any", restore)
@@ -398,7 +398,7 @@ def test_a_change_of_factors_that_has_begun_before_changes_nothing_afterwards(
     def restore() -> None:
         monkeypatch.undo()
         use_clock(api.clock, monkeypatch)
-        api.container.get(ContactRestoration).redeem(secret, NEW, Origin())
+        api.container.get(ContactRestoration).consume(secret, NEW, Origin())
 
     after(monkeypatch, Reauthentication, "require_any", restore)
     if change_of == "removal":
@@ -419,7 +419,7 @@ def test_a_reset_by_the_other_contact_that_waits_for_its_hash_sets_no_password(
     def restore() -> None:
         monkeypatch.undo()
         use_clock(api.clock, monkeypatch)
-        api.container.get(ContactRestoration).redeem(secret, NEW, Origin())
+        api.container.get(ContactRestoration).consume(secret, NEW, Origin())
 
     code = api.code(STOLEN, "reset-password")
     after(monkeypatch, UserPasswords, "hash_password", restore)

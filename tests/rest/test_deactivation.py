@@ -187,7 +187,7 @@ def make_state(case: Case) -> None:
 def use_state(case: Case, _: Person) -> Answer:
     states, value = case.other.container.get(OAuthStateStore), case.secrets["states"].pop()
     try:
-        states.spend(value, "bind", "browser", case.user.id, Origin(address="192.0.2.1"))
+        states.consume(value, "bind", "browser", case.user.id, Origin(address="192.0.2.1"))
     except StrongroomError as error:
         return answer_of(error.code)
     return answer_of(None)

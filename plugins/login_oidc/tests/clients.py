@@ -36,7 +36,7 @@ class Addresses:
     def check_password(self, username: str, password: str) -> Credential | None:
         return None
 
-    def spend_code(
+    def consume_code(
         self, code: VerificationCode, recipient: str, purpose: str, *, client: Client | None = None
     ) -> Credential | None:
         return None

@@ -38,28 +38,28 @@ def test_the_challenge_is_that_of_the_rfc() -> None:
 
 def test_a_code_is_redeemed_once(login_codes: LoginCodes) -> None:
     code = login_codes.issue(TOKENS, CHALLENGE)
-    assert login_codes.redeem(code, VERIFIER) == TOKENS
-    assert login_codes.redeem(code, VERIFIER) is None
+    assert login_codes.consume(code, VERIFIER) == TOKENS
+    assert login_codes.consume(code, VERIFIER) is None
 
 
 def test_of_parallel_requests_one_gets_the_tokens(login_codes: LoginCodes) -> None:
     code = login_codes.issue(TOKENS, CHALLENGE)
     with ThreadPoolExecutor(16) as pool:
-        results = list(pool.map(lambda _: login_codes.redeem(code, VERIFIER), range(32)))
+        results = list(pool.map(lambda _: login_codes.consume(code, VERIFIER), range(32)))
     assert [result for result in results if result] == [TOKENS]
 
 
 @pytest.mark.parametrize("verifier", ["", VERIFIER[:-1], VERIFIER + "A", "\ud800" * 43])
 def test_a_wrong_verifier_uses_the_code_up(login_codes: LoginCodes, verifier: str) -> None:
     code = login_codes.issue(TOKENS, CHALLENGE)
-    assert login_codes.redeem(code, verifier) is None
-    assert login_codes.redeem(code, VERIFIER) is None
+    assert login_codes.consume(code, verifier) is None
+    assert login_codes.consume(code, VERIFIER) is None
 
 
 def test_a_code_expires_and_is_pruned(opened: OpenedPlugin, login_codes: LoginCodes) -> None:
     code = login_codes.issue(TOKENS, CHALLENGE)
     opened.clock.advance(LIFETIME)
-    assert login_codes.redeem(code, VERIFIER) is None
+    assert login_codes.consume(code, VERIFIER) is None
     assert opened.prune_steps["login_codes"].run() == 1
     with opened.host.database.read() as transaction:
         assert transaction.scalar(select(func.count()).select_from(codes)) == 0
@@ -117,8 +117,8 @@ def test_a_code_ends_with_the_logins_of_its_user(opened: OpenedPlugin, login_cod
     with opened.host.database.write() as transaction:
         login_codes.deactivate(transaction, in_tenant)
     kept = login_codes.issue(TOKENS, CHALLENGE)
-    assert login_codes.redeem(kept, VERIFIER) == TOKENS
+    assert login_codes.consume(kept, VERIFIER) == TOKENS
     with opened.host.database.write() as transaction:
         login_codes.deactivate(transaction, Deactivation(USER, DeactivationCause.SUSPENSION))
-    assert login_codes.redeem(code, VERIFIER) is None
-    assert login_codes.redeem(of_other, VERIFIER) == other
+    assert login_codes.consume(code, VERIFIER) is None
+    assert login_codes.consume(of_other, VERIFIER) == other

@@ -40,7 +40,7 @@ class NoProofs:
     def check_password(self, username: str, password: str) -> Credential | None:
         return None
 
-    def spend_code(
+    def consume_code(
         self,
         code: VerificationCode,
         recipient: str,

@@ -53,7 +53,7 @@ class Contacts:
     def check_password(self, username: str, password: str) -> Credential | None:
         raise AssertionError
 
-    def spend_code(
+    def consume_code(
         self, code: VerificationCode, recipient: str, purpose: str, *, client: Client | None = None
     ) -> Credential | None:
         raise AssertionError

@@ -442,8 +442,8 @@ ROWS: Final = (
         "bindings-held-by-the-user",
         "The code that proves a held contact was sent to a contact of the same user.",
         "identity/accounts/reauthentication.py::require_contact_code",
-        "recipient is None or recipient not in held or not codes.spend",
-        "recipient is None or not codes.spend",
+        "recipient is None or recipient not in held or not codes.consume",
+        "recipient is None or not codes.consume",
         "rest/test_credentials.py::TestBinding::test_without_a_code_from_a_bound_credential_nothing_is_bound",
     ),
     core(
@@ -612,7 +612,7 @@ ROWS: Final = (
         "restored-contacts-once",
         "A link to a former contact counts once.",
         "extensions/user_management/contact_restoration.py::ContactRestoration._restore",
-        "if not self._links.spend(connection, link):",
+        "if not self._links.consume(connection, link):",
         "if False:",
         "rest/test_contact_restoration.py"
         "::test_it_gives_the_contact_back_and_ends_what_another_person_has",
@@ -628,7 +628,7 @@ ROWS: Final = (
     core(
         "restored-contacts-later",
         "A restored contact voids the links of later changes.",
-        "identity/users/contact_links.py::ContactLinks.spend",
+        "identity/users/contact_links.py::ContactLinks.consume",
         '_VOID_LATER.execute(connection, {"of_user": link.user_id, "after": link.number})',
         "",
         "rest/test_contact_restoration.py::test_a_link_voids_those_of_later_changes_only",

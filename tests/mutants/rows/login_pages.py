@@ -172,7 +172,7 @@ ROWS: Final = (
     login_pages(
         "pages-code-verifier",
         "A login code needs its verifier.",
-        "front_ends/codes.py::LoginCodes.redeem",
+        "front_ends/codes.py::LoginCodes.consume",
         "or not compare_digest(row.code_challenge, challenge_of(verifier))",
         "",
         "login_pages/test_codes.py::test_a_wrong_verifier_uses_the_code_up",
@@ -180,7 +180,7 @@ ROWS: Final = (
     login_pages(
         "pages-code-expiry",
         "A login code expires.",
-        "front_ends/codes.py::LoginCodes.redeem",
+        "front_ends/codes.py::LoginCodes.consume",
         ", codes.c.expires_at > self._host.clock.now())",
         ")",
         "login_pages/test_codes.py::test_a_code_expires_and_is_pruned",

@@ -72,7 +72,7 @@ ROWS: Final = (
     core(
         "due-enrolment-once",
         "The permission to enrol a factor counts once.",
-        "identity/sessions/factor_challenges.py::FactorChallenges.spend_due",
+        "identity/sessions/factor_challenges.py::FactorChallenges.consume_due",
         "if due is not None and self._digest(due) not in closed:",
         "if False:",
         "rest/test_factor_policies.py::TestPermission::test_it_is_used_up_with_the_factor",

@@ -112,7 +112,7 @@ class WrongPassword(BadRequestError, code="error.wrong-password"):
 
 
 class ChallengeInvalid(UnauthorizedError, code="error.challenge-invalid"):
-    """401 `error.challenge-invalid`: The challenge is unknown, expired or used up; log in again."""
+    """401 `error.challenge-invalid`: The challenge is unknown, expired or already used; log in again."""
 
 
 class InvalidCredentials(UnauthorizedError, code="error.invalid-credentials"):

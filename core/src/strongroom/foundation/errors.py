@@ -177,7 +177,7 @@ class InvalidCredentials(StrongroomError):
 
 class ChallengeInvalid(StrongroomError):
     status, code = 401, "error.challenge-invalid"
-    message = "The challenge is unknown, expired or used up; log in again."
+    message = "The challenge is unknown, expired or already used; log in again."
 
 
 class SecondFactorRequired(StrongroomError):

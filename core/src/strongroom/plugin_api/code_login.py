@@ -48,7 +48,7 @@ class CodeLogin(LoginMethod[CodeOptionsT]):
         return self._prove(attempt, attempt.username, attempt.verification_code)
 
     def _prove(self, attempt: LoginAttempt, contact: str, code: VerificationCode) -> VerifiedCredential:
-        credential = self.proofs.spend_code(code, contact, PURPOSE, client=attempt.client)
+        credential = self.proofs.consume_code(code, contact, PURPOSE, client=attempt.client)
         if credential is None:
             raise LoginRejected("the verification code is wrong, used, expired or another contact's")
         return VerifiedCredential(

@@ -335,7 +335,7 @@ class Proofs(Protocol):
     def check_password(self, username: str, password: str) -> Credential | None:
         """Return the credential if the password is its user's. The time reveals nothing."""
 
-    def spend_code(
+    def consume_code(
         self,
         code: VerificationCode,
         recipient: str,
@@ -343,7 +343,7 @@ class Proofs(Protocol):
         *,
         client: Client | None = None,
     ) -> Credential | None:
-        """Use up a verification code; return its recipient's credential if the code is right.
+        """Consume a verification code; return its recipient's credential if the code is right.
 
         Args:
             client: the client of the attempt. The secret of the link in the same message counts as the

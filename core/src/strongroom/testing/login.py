@@ -67,7 +67,7 @@ class FakeProofs:
         known = self._passwords.get(credential) if credential else None
         return credential if known and hmac.compare_digest(known.encode(), password.encode()) else None
 
-    def spend_code(
+    def consume_code(
         self,
         code: VerificationCode,
         recipient: str,
@@ -189,7 +189,7 @@ class LoginMethodContract:
     def test_a_named_method_is_used(self, method: LoginMethod[Any], good_attempt: LoginAttempt) -> None:
         assert method.authenticate(replace(good_attempt, method=method.name))
 
-    def test_a_spent_proof_does_not_work_twice(
+    def test_a_consumed_proof_does_not_work_twice(
         self, method: LoginMethod[Any], good_attempt: LoginAttempt
     ) -> None:
         if not self.single_use:
@@ -198,7 +198,7 @@ class LoginMethodContract:
         with pytest.raises(LoginRejected):
             method.authenticate(good_attempt)
 
-    def test_one_of_several_concurrent_attempts_spends_the_proof(
+    def test_one_of_several_concurrent_attempts_consumes_the_proof(
         self, method: LoginMethod[Any], good_attempt: LoginAttempt
     ) -> None:
         if not self.single_use:

@@ -93,7 +93,7 @@ class Totp(SecondFactor[TotpOptions]):
         step = self._step_of(secret, answer, after=-1)
         if step is None:
             raise FactorRejected("Must be the code that the app shows now, six digits.")
-        # The code of the enrolment is used up, too.
+        # The code of the enrolment is consumed, too.
         return Enrolment({"secret": secret, "step": step})
 
     def verify(

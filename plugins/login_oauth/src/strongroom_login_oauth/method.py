@@ -171,7 +171,7 @@ class OAuthLogin(LoginMethod[OptionsT]):
             return failure
 
     def _of_ticket(self, ticket: str) -> VerifiedCredential:
-        verified = self.tickets.spend(ticket)
+        verified = self.tickets.consume(ticket)
         if verified is None:
             expired = error_kind(CodeExpired, self.name, self.platform)
             raise LoginRejected(expired.message, code=expired.code)

@@ -45,8 +45,8 @@ class Tickets:
         self._values.put(_key("ticket", ticket), _encoded(outcome), expires_at=ends)
         return ticket
 
-    def spend(self, ticket: str) -> VerifiedCredential | None:
-        """Use up a ticket, and return its credential; ``None`` for one that is unknown, old or used.
+    def consume(self, ticket: str) -> VerifiedCredential | None:
+        """Consume a ticket, and return its credential; ``None`` for one that is unknown, old or used.
 
         Raises:
             LoginRejected: the outcome is this refusal.

@@ -229,7 +229,7 @@ class Link:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether all downloads, or all files of the drop box, are used up."""
+        """Whether all downloads, or all files of the drop box, are consumed."""
         no_downloads = self.max_downloads is not None and self.downloads >= self.max_downloads
         no_files = self.max_files is not None and self.dropped_files >= self.max_files
         return no_downloads or no_files

@@ -78,7 +78,7 @@ class Modes:
         return self._host.seal(text) + host_of(self).name
 
     def handle_of(self, answer):
-        return answer.get("handle")
+        return self.proofs.spend_code(answer["code"], answer["contact"], "login")
 """
 LINES: Final = [
     "3: strongroom.plugin_api.answers is now strongroom.plugin_api.http_timeouts",
@@ -96,6 +96,7 @@ LINES: Final = [
     '32: host.tenants.create_group is now host.rest("POST", "/api/v1/tenants/{tenantId}/groups")',
     "33: host.seal is now host.secrets.seal",
     "35: PasswordlessFactor.handle_of(answer) is now PasswordlessFactor.get_handle(answer)",
+    "36: Proofs.spend_code(...) is now Proofs.consume_code(...)",
 ]
 
 

@@ -15,8 +15,8 @@ def test_a_state_is_spent_for_its_own_purpose_only(api: Api) -> None:
     states, origin = api.container.get(OAuthStateStore), Origin()
     state = states.issue("login", "browser", None, {"app": "site"}, origin).value
     with pytest.raises(StateInvalid):
-        states.spend(state, "bind", "browser", None, origin)
-    assert states.spend(state, "login", "browser", None, origin) == {"app": "site"}
+        states.consume(state, "bind", "browser", None, origin)
+    assert states.consume(state, "login", "browser", None, origin) == {"app": "site"}
 
 
 @pytest.mark.parametrize("purpose", ["login", "connect"])

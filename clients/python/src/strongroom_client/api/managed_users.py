@@ -149,7 +149,7 @@ def redeem_password_link(
 ) -> Operation[Done]:
     """Set a password by the token of a link. All logins of the user end.
 
-    The link is used up; it stays valid if the password is refused.
+    The link is consumed; it stays valid if the password is refused.
     """
     return Operation(
         "POST",

@@ -70,7 +70,7 @@ def confirm_due_enrolment(
     """Finish the enrolment with the right answer, and log in; the response is the same as a login's.
 
     `id` is in `enrolment` of the login's error, and `enrolmentId` in the response that began the
-    enrolment. A wrong answer may be corrected until the tries are used up.
+    enrolment. A wrong answer may be corrected until the tries are consumed.
     """
     return Operation(
         "POST",

@@ -203,7 +203,7 @@ class HostForms(FormsAPI):
         return _part(macro, view, owner, form)
 
     def captcha(self) -> PagePart | None:
-        # By the route, whose limit it uses up.
+        # By the route, whose limit it consumes.
         issued = send_request(self._base_path, "POST", "/captchas", {}, None, {})
         if issued.error is not None:
             return None

@@ -63,4 +63,4 @@ class HostLimits(LimitsAPI):
         if captcha is None:
             raise errors.CaptchaRequired
         answer = CaptchaAnswer(captcha["id"], captcha["answer"])
-        self._services().get(CaptchaService).spend(answer, client().address)
+        self._services().get(CaptchaService).consume(answer, client().address)

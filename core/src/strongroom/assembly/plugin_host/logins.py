@@ -80,7 +80,7 @@ class HostLogins(LoginsAPI):
         current_password: str | None = None,
     ) -> Any:
         identity, named = current_identity(), own_id(user_id)
-        # Check this first, because the next steps use up the code and the proof.
+        # Check this first, because the next steps consume the code and the proof.
         identity.require_self(named)
         code = held_code or _code_of_header()
         get_service(Reauthentication).require(identity, Proof(code, current_password))
@@ -106,7 +106,7 @@ class HostLogins(LoginsAPI):
     def consume_state(self, value: str, purpose: str, *, for_user: bool = False) -> Mapping[str, str]:
         user_id = _caller() if for_user else None
         # A browser with a state always sends the cookie. Without one, the lookup fails like any other.
-        return get_service(OAuthStateStore).spend(
+        return get_service(OAuthStateStore).consume(
             value, purpose, self._state_cookie.known(), user_id, origin()
         )
 

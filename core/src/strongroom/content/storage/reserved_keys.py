@@ -53,7 +53,7 @@ class ReservedKeys:
         return unused
 
     def _refill(self) -> None:
-        # Twice as many if the last ones were used up in time, otherwise a single one: a server with few
+        # Twice as many if the last ones were used in time, otherwise a single one: a server with few
         # uploads leaves few unused rows.
         is_busy = self._clock.now() < self._usable_until
         self._count = min(2 * self._count, _MAX_RESERVED) if is_busy else 1

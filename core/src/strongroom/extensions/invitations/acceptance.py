@@ -86,7 +86,7 @@ class InvitationAcceptance:
     def accept(
         self, connection: Connection, invitation: Invitation, user_id: str, origin: Origin
     ) -> Role:
-        """Make a user a member as an invitation says, use it up, and return the user's role.
+        """Make a user a member as an invitation says, consume it, and return the user's role.
 
         An administrator stays one. Groups that were deleted since, or that the user may not join because
         of the number of the user's groups, are left out.

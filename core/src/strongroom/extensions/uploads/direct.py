@@ -171,7 +171,7 @@ class Reservations:
         (_EXPIRE if ended.is_of_account else _EXPIRE_IN_TENANT).execute(connection, named)
 
     def complete(self, connection: Connection, key: str, file_id: str) -> None:
-        """Store the file of a completed upload. The caller has already used up the reservation."""
+        """Store the file of a completed upload. The caller has already consumed the reservation."""
         _COMPLETE.execute(connection, {"of_key": key, "file": file_id})
 
     def cancel(self, connection: Connection, key: str) -> None:

@@ -156,9 +156,9 @@ def create_password_link(user_id: str, body: Json) -> dict[str, Any]:
 def redeem_password_link(body: dict[str, str]) -> dict[str, bool]:
     """Set a password by the token of a link. All logins of the user end.
 
-    The link is used up; it stays valid if the password is refused.
+    The link is consumed; it stays valid if the password is refused.
     """
-    get_service(LinkRedemption).redeem(body["token"], body["newPassword"], origin())
+    get_service(LinkRedemption).consume(body["token"], body["newPassword"], origin())
     return DONE
 
 
@@ -203,7 +203,7 @@ def restore_contact(body: dict[str, str]) -> dict[str, bool]:
     is consumed, and links of later changes become invalid; it stays valid if the password is refused.
     """
     refuse_impersonation()
-    get_service(ContactRestoration).redeem(body["token"], body["newPassword"], origin())
+    get_service(ContactRestoration).consume(body["token"], body["newPassword"], origin())
     return DONE
 
 

@@ -42,7 +42,7 @@ class RestorableContact:
 
 @dataclass(slots=True, eq=False, repr=False)
 class ContactRestoration:
-    """Redeems the links that are sent to former contacts.
+    """Consumes the links that are sent to former contacts.
 
     The account is as protected afterwards as before the change: what was added since then ends, such as
     other contacts, logins of platforms and second factors. Older second factors stay. A deletion of the
@@ -66,11 +66,11 @@ class ContactRestoration:
             ContactLinkInvalid: the link is unknown, used or expired.
             CredentialTaken: the former contact belongs to another user.
         """
-        link = self._redeemable(token)
+        link = self._usable_link(token)
         current = None if link.current is None else masked(link.current)
         return RestorableContact(link.kind, masked(link.former), current, link.expires_at)
 
-    def redeem(self, token: str, password: str, origin: Origin) -> None:
+    def consume(self, token: str, password: str, origin: Origin) -> None:
         """Bind the former contact, set a password, and end all that another person could have added.
 
         The token proves the contact. The link stays valid if the password is refused.
@@ -84,13 +84,13 @@ class ContactRestoration:
         """
         self._replacement.require_acceptable(password)
         # Hashed only for valid links, because the hash is expensive.
-        link = self._redeemable(token)
+        link = self._usable_link(token)
         stored = self._replacement.hash(password)
         with self._database.write() as connection:
             self._restore(connection, link, stored, origin)
         self._replacement.forgive(link.user_id)
 
-    def _redeemable(self, token: str) -> ContactLink:
+    def _usable_link(self, token: str) -> ContactLink:
         with self._database.read() as connection:
             link = self._links.find(connection, token)
             if link is None:
@@ -106,7 +106,7 @@ class ContactRestoration:
         user_id = link.user_id
         # The order of locks of other changes of credentials.
         self._credentials.lock_user(connection, user_id)
-        if not self._links.spend(connection, link):
+        if not self._links.consume(connection, link):
             raise ContactLinkInvalid
         self._users.get(connection, user_id).require_active()
         self._release_added(connection, link)

@@ -25,7 +25,7 @@ class LinkRedemption:
     _replacement: PasswordReplacement
     _changes: CredentialChanges
 
-    def redeem(self, token: str, password: str, origin: Origin) -> None:
+    def consume(self, token: str, password: str, origin: Origin) -> None:
         """Set the password of a link's user. All other logins and links of the user end.
 
         The contact that it was sent to counts as proven.
@@ -51,7 +51,7 @@ class LinkRedemption:
                 raise AccountLinkInvalid
             # The order of locks of other changes of credentials.
             self._credentials.lock_user(connection, link.user_id)
-            if not self._links.spend(connection, link):
+            if not self._links.consume(connection, link):
                 raise AccountLinkInvalid
             self._users.get(connection, link.user_id)
             self._replacement.replace(connection, link.user_id, stored)

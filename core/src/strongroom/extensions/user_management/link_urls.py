@@ -1,4 +1,4 @@
-"""The page on which users redeem links."""
+"""The page on which users consume links."""
 
 from dataclasses import dataclass
 
@@ -28,7 +28,7 @@ class LinkUrls:
             raise NotImplementedHere("No page for links: set [users] link_url, or enable login pages.")
 
     def url(self, token: str) -> str:
-        """Return the URL of the page that redeems a token.
+        """Return the URL of the page that consumes a token.
 
         Raises:
             NotImplementedHere: there is none.

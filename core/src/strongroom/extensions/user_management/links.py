@@ -29,7 +29,7 @@ LIFETIMES: Final[Mapping[LinkKind, int]] = {LinkKind.INVITE: 7 * DAY, LinkKind.R
 """Milliseconds for which links are valid."""
 
 UrlOf = Callable[[str], str]
-"""Returns the URL of the page that redeems a token."""
+"""Returns the URL of the page that consumes a token."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,7 +119,7 @@ class RateLimits:
             TooManyRequests: an allowance has no room.
             Unavailable: the backend is unavailable.
         """
-        # Test all before hitting any, so that a refused request uses up no other allowance.
+        # Test all before hitting any, so that a refused request consumes no other allowance.
         self.require(*allowances)
         with _failing_closed():
             for item, key in self._windows(allowances):

@@ -148,6 +148,7 @@ _SERVER: Final = ApiChange("register_blueprints(server)", "register_blueprints(h
 _HANDLE: Final = ApiChange(
     "PasswordlessFactor.handle_of(answer)", "PasswordlessFactor.get_handle(answer)"
 )
+_CODE: Final = ApiChange("Proofs.spend_code(...)", "Proofs.consume_code(...)")
 _CSRF_VALUE: Final = ApiChange("host.browser.require_csrf(value)", "host.browser.require_csrf()")
 _KEYWORDS: Final[Mapping[tuple[str, str | None], ApiChange]] = {
     ("operation", "admits"): ApiChange(
@@ -164,7 +165,7 @@ _KEYWORDS: Final[Mapping[tuple[str, str | None], ApiChange]] = {
 }
 """Keyword arguments, by the names of the method and the argument."""
 
-ARGUMENTS: Final = (_SERVER, _HANDLE, _CSRF_VALUE, *_KEYWORDS.values())
+ARGUMENTS: Final = (_SERVER, _HANDLE, _CODE, _CSRF_VALUE, *_KEYWORDS.values())
 """Hooks and methods, and their arguments."""
 
 _HOST: Final = re.compile(r"(?:.*[._])?host(?:\(\))?")
@@ -223,6 +224,8 @@ def _find_changes(node: ast.FunctionDef | ast.Call | ast.ImportFrom | ast.Import
             yield from [_SERVER] * any(item.arg == "server" for item in node.args.args)
         case ast.FunctionDef(name="handle_of"):
             yield _HANDLE
+        case ast.Call(func=ast.Attribute(attr="spend_code")):
+            yield _CODE
         case ast.Call(func=ast.Attribute(attr="require_csrf")):
             yield from [_CSRF_VALUE] * bool(node.args)
         case ast.Call(func=ast.Attribute(attr=method)):

@@ -149,7 +149,7 @@ class PasswordService:
 
         The response is the same whether or not a user holds the credential.
 
-        The code is used up before the password is hashed, because the hash is expensive: parallel
+        The code is consumed before the password is hashed, because the hash is expensive: parallel
         requests with one code cost one hash. The code stays valid if the server is too busy to hash.
 
         Raises:
@@ -173,7 +173,7 @@ class PasswordService:
 
         def replace(connection: Connection) -> None:
             self._credentials.lock_user(connection, user_id)
-            # The user may have replaced the contact since the code was used up, to lock its holder out.
+            # The user may have replaced the contact since the code was consumed, to lock its holder out.
             if self._credentials.find_users(connection, [credential]).get(credential) != user_id:
                 raise errors.CodeInvalid
             self._passwords.set_password(connection, user_id, new_password)

@@ -96,7 +96,7 @@ def check_credential_available(credential: str) -> dict[str, bool]:
         answer = header_pair(CAPTCHA_HEADER)
         if answer is None:
             raise errors.CaptchaRequired
-        get_service(CaptchaService).spend(CaptchaAnswer(*answer), origin().address)
+        get_service(CaptchaService).consume(CaptchaAnswer(*answer), origin().address)
     return {"available": get_service(BindingService).is_available(credential)}
 
 

@@ -92,7 +92,7 @@ class AccountDeletion:
         """Require a caller who may delete the own account, and a proof; raises as :meth:`delete`."""
         if identity.key is not None:
             raise Forbidden("An access key cannot delete its own user.")
-        # Checked before the proof, which would otherwise be used up in vain.
+        # Checked before the proof, which would otherwise be consumed in vain.
         with self._database.read() as connection:
             user = self._users.get(connection, identity.user_id)
             self._users.require_other_administrator(connection, user)

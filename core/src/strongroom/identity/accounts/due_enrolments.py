@@ -51,7 +51,7 @@ class DueEnrolments:
             client: the client, whose device must be the first proof's.
 
         Raises:
-            ChallengeInvalid: the grant is unknown, expired, of another device, or used up.
+            ChallengeInvalid: the grant is unknown, expired, of another device, or consumed.
             ValidationFailed: there is no such factor, or it only replaces others.
         """
         with self._database.write() as connection:
@@ -69,7 +69,7 @@ class DueEnrolments:
     def confirm(
         self, grant: str, identifier: str, answer: Any, client: Client, origin: Origin
     ) -> EnrolledLogin:
-        """Finish an enrolment and the login; the grant is used up.
+        """Finish an enrolment and the login; the grant is consumed.
 
         Args:
             grant: the secret that the login has returned.
@@ -77,7 +77,7 @@ class DueEnrolments:
             origin: the origin of the request, for the audit log.
 
         Raises:
-            ChallengeInvalid: the grant or the enrolment is unknown, expired or used up; or the user
+            ChallengeInvalid: the grant or the enrolment is unknown, expired or consumed; or the user
                 has a factor by now.
             FactorInvalid: the answer is wrong.
             InvalidCredentials: the password was changed since the first proof.

@@ -286,7 +286,7 @@ def confirm_due_enrolment(body: Json) -> tuple[Json, int, dict[str, str]]:
     """Finish the enrolment with the right answer, and log in; the response is the same as a login's.
 
     `id` is in `enrolment` of the login's error, and `enrolmentId` in the response that began the
-    enrolment. A wrong answer may be corrected until the tries are used up.
+    enrolment. A wrong answer may be corrected until the tries are consumed.
     """
     done = get_service(DueEnrolments).confirm(
         body["id"], body["enrolmentId"], body["answer"], client(), origin()

@@ -33,7 +33,7 @@ _MATCHES: Final = and_(
 )
 _MATCH: Final = Statement(select(setup_links.c.id).where(_MATCHES))
 _CURRENT: Final = Statement(select(setup_links.c.id).where(setup_links.c.expires_at > bindparam("now")))
-_SPEND: Final = Statement(delete(setup_links).where(_MATCHES))
+_CONSUME: Final = Statement(delete(setup_links).where(_MATCHES))
 _REPLACE: Final = Statement(
     for_each_dialect(
         setup_links,
@@ -65,7 +65,7 @@ class SetupLink:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Setup:
-    """Issues and redeems the setup link. The database stores only a keyed hash of its token."""
+    """Issues and consumes the setup link. The database stores only a keyed hash of its token."""
 
     _database: Database
     _clock: Clock
@@ -101,8 +101,8 @@ class Setup:
             link = _CURRENT.scalar(connection, {"now": self._clock.now()})
             return link is not None and not self._users.has_administrator(connection)
 
-    def redeem(self, token: str, registration: Registration, origin: Origin) -> User:
-        """Use up the link and create the first administrator.
+    def consume(self, token: str, registration: Registration, origin: Origin) -> User:
+        """Consume the link and create the first administrator.
 
         The link stays valid if the registration fails.
 
@@ -120,11 +120,11 @@ class Setup:
         # Hash the password only after the token is verified, so it cannot be used for CPU exhaustion.
         prepared = self._registration.prepare(registration)
         with self._database.write() as connection:
-            is_spent = self._spend(connection, token)
+            is_consumed = self._consume(connection, token)
             # In the same transaction, so that the link stays valid if the registration fails.
-            if is_spent:
+            if is_consumed:
                 user = self._registration.add(connection, prepared, origin)
-        if not is_spent:
+        if not is_consumed:
             self._refuse(origin)
         return user
 
@@ -137,13 +137,13 @@ class Setup:
         link = _MATCH.scalar(connection, self._named(token))
         return link is not None and not self._users.has_administrator(connection)
 
-    def _spend(self, connection: Connection, token: str) -> bool:
+    def _consume(self, connection: Connection, token: str) -> bool:
         """Delete the link; return whether it was valid.
 
         The DELETE locks the row: a concurrent redemption waits until this transaction ends, and then
         sees its result.
         """
-        if _SPEND.execute(connection, self._named(token)) != 1:
+        if _CONSUME.execute(connection, self._named(token)) != 1:
             return False
         return not self._users.has_administrator(connection)
 

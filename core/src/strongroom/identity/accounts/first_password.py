@@ -25,7 +25,7 @@ class FirstPassword:
             StrongroomError: as :meth:`Reauthentication.require`.
         """
         identity.require_self(user_id)
-        # Before the proof, which would otherwise be used up in vain.
+        # Before the proof, which would otherwise be consumed in vain.
         self._passwords.require_none(user_id, new)
         self._reauthentication.require(identity, proof)
         return self._passwords.set_first(identity, new, origin)

@@ -237,7 +237,7 @@ def require_contact_code(
     purpose: Purpose,
     field: str,
 ) -> None:
-    """Use up a code that was sent to one of the user's verified contacts.
+    """Consume a code that was sent to one of the user's verified contacts.
 
     Raises:
         CodeInvalid: the code is missing or wrong.
@@ -245,7 +245,7 @@ def require_contact_code(
     code = _require_code(code, purpose, field)
     # The client sends no recipient with the code, so look it up and require one of the user's contacts.
     recipient = codes.recipients([code]).get(code.id)
-    if recipient is None or recipient not in held or not codes.spend(code, recipient, purpose):
+    if recipient is None or recipient not in held or not codes.consume(code, recipient, purpose):
         raise CodeInvalid.of_field(field, "wrong", CodeInvalid.message)
 
 
@@ -284,7 +284,7 @@ class StepUp:
 
         Raises:
             SecondFactorRequired: the user has a second factor, and there is no answer.
-            ChallengeInvalid: the challenge is unknown, expired, used up, or of another login.
+            ChallengeInvalid: the challenge is unknown, expired, consumed, or of another login.
             InvalidCredentials: the answer is wrong.
             StrongroomError: as :meth:`Reauthentication.require_any`.
         """
@@ -308,7 +308,7 @@ class StepUp:
             if met.context["authorization_id"] != identity.authorization_id:
                 raise ChallengeInvalid
             with self._database.write() as connection:
-                self._factors.settle(connection, met)
+                self._factors.consume(connection, met)
                 assurance = met.proof.assurance
                 renewed = self._authorizations.strengthen(
                     connection, identity, assurance, origin, is_second=True

@@ -233,13 +233,13 @@ class RegistrationService:
     def _require_captcha(self, captcha: CaptchaAnswer | None, origin: Origin) -> None:
         if captcha is None:
             raise errors.CaptchaRequired
-        self._captchas.spend(captcha, origin.address)
+        self._captchas.consume(captcha, origin.address)
 
     @contextmanager
     def _spent(
         self, proven: Sequence[Credential], codes: Sequence[VerificationCode], origin: Origin
     ) -> Iterator[None]:
-        """Use up a code for each credential; restore the codes if the block fails."""
+        """Consume a code for each credential; restore the codes if the block fails."""
         recipients = self._codes.recipients(codes)
         by_recipient = {recipients[code.id]: code for code in codes if code.id in recipients}
         # Check that all codes are present before using up the first.
@@ -253,7 +253,7 @@ class RegistrationService:
                 spent.append(code)
             yield
         except errors.StrongroomError:
-            # The codes were used up in transactions of their own, so a rollback does not restore them.
+            # The codes were consumed in transactions of their own, so a rollback does not restore them.
             self._codes.restore(spent)
             raise
 

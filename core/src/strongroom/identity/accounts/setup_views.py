@@ -62,7 +62,7 @@ def create_first_administrator(body: dict[str, Any]) -> User:
     a server with login pages is logged in afterwards, and opens the home page.
     """
     token = body.pop("token")
-    user = get_service(Setup).redeem(token, Registration(kind=UserType.ADMIN, **body), origin())
+    user = get_service(Setup).consume(token, Registration(kind=UserType.ADMIN, **body), origin())
     # Only the setup page of a browser has use for a session: other programs get tokens by a login.
     if get_service(AccountPages).account and header("Sec-Fetch-Site") == "same-origin":
         _begin_session(body["email"], body["password"])

@@ -51,17 +51,17 @@ class DueConsents(LoginCondition):
                 raise ChallengeInvalid
             raise LoginIncomplete(None, lambda connection: self._grant(connection, login.first_proof))
 
-    def redeem(self, identifier: str, accepted: str) -> Mapping[str, Any]:
+    def consume(self, identifier: str, accepted: str) -> Mapping[str, Any]:
         """Consume a grant, and return the context of its login.
 
         Raises:
             TermsNotAccepted: another version is accepted. The grant stays valid.
-            ChallengeInvalid: the grant is unknown, expired or used up.
+            ChallengeInvalid: the grant is unknown, expired or consumed.
         """
         self._consents.require(accepted)
         with self._database.write() as connection:
             challenge = self._challenges.find(connection, identifier, _PURPOSE)
-            self._challenges.spend(connection, identifier, _PURPOSE)
+            self._challenges.consume(connection, identifier, _PURPOSE)
         return challenge.context
 
     def _grant(self, connection: Connection, first_proof: FirstProof) -> TermsNotAccepted:

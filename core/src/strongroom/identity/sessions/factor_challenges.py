@@ -49,9 +49,9 @@ _TRY: Final = Statement(
     .values(tries=factor_challenges.c.tries + 1)
     .returning(factor_challenges.c.user_id, factor_challenges.c.sealed_state)
 )
-_SPEND: Final = Statement(delete(factor_challenges).where(_OPEN))
+_CONSUME: Final = Statement(delete(factor_challenges).where(_OPEN))
 # Consumes all of the user's: only one of several logins enrols a factor with the first proof alone.
-_SPEND_DUE: Final = Statement(
+_CONSUME_DUE: Final = Statement(
     delete(factor_challenges)
     .where(factor_challenges.c.user_id == bindparam("of_user"), factor_challenges.c.purpose == DUE)
     .returning(factor_challenges.c.hash)
@@ -125,7 +125,7 @@ class FactorChallenges:
         Raises:
             ChallengeInvalid: it is unknown, expired or met, or has no tries left.
         """
-        return self._redeem(_TRY, connection, identifier, purpose)
+        return self._find(_TRY, connection, identifier, purpose)
 
     def find(self, connection: Connection, identifier: str, purpose: str) -> OpenChallenge:
         """Return a challenge, without counting a try.
@@ -133,27 +133,29 @@ class FactorChallenges:
         Raises:
             ChallengeInvalid: it is unknown, expired or met.
         """
-        return self._redeem(_READ, connection, identifier, purpose)
+        return self._find(_READ, connection, identifier, purpose)
 
-    def spend(self, connection: Connection, identifier: str, purpose: str) -> None:
-        """Use up a challenge, in the transaction of what it permits.
+    def consume(self, connection: Connection, identifier: str, purpose: str) -> None:
+        """Consume a challenge, in the transaction of what it permits.
 
         Raises:
-            ChallengeInvalid: it was used up at the same time.
+            ChallengeInvalid: it was consumed at the same time.
         """
-        if not _SPEND.execute(connection, {"of_hash": self._digest(identifier), "of_purpose": purpose}):
+        if not _CONSUME.execute(
+            connection, {"of_hash": self._digest(identifier), "of_purpose": purpose}
+        ):
             raise ChallengeInvalid
 
-    def spend_due(self, connection: Connection, user_id: str, due: str | None) -> None:
-        """Use up all permissions of a user to enrol a factor.
+    def consume_due(self, connection: Connection, user_id: str, due: str | None) -> None:
+        """Consume all permissions of a user to enrol a factor.
 
         Args:
             due: the grant that must be among them; ``None`` if none is needed.
 
         Raises:
-            ChallengeInvalid: ``due`` was used up at the same time.
+            ChallengeInvalid: ``due`` was consumed at the same time.
         """
-        closed = _SPEND_DUE.scalars(connection, {"of_user": user_id})
+        closed = _CONSUME_DUE.scalars(connection, {"of_user": user_id})
         if due is not None and self._digest(due) not in closed:
             raise ChallengeInvalid
 
@@ -171,7 +173,7 @@ class FactorChallenges:
         expired = factor_challenges.c.expires_at <= self._clock.now()
         return prune(self._database, factor_challenges.c.hash, expired)
 
-    def _redeem(
+    def _find(
         self, statement: Statement[Any], connection: Connection, identifier: str, purpose: str
     ) -> OpenChallenge:
         values = {"of_hash": self._digest(identifier), "of_purpose": purpose, "now": self._clock.now()}

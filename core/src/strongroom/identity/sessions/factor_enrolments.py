@@ -62,10 +62,10 @@ class FactorEnrolments:
         return EnrolmentGrant(identifier, kinds, expires_at)
 
     def find_grant(self, connection: Connection, identifier: str) -> tuple[str, Mapping[str, Any]]:
-        """Return the user and the context of such a grant, which :meth:`finish` uses up.
+        """Return the user and the context of such a grant, which :meth:`finish` consumes.
 
         Raises:
-            ChallengeInvalid: it is unknown, expired or used up.
+            ChallengeInvalid: it is unknown, expired or consumed.
         """
         challenge = self._challenges.find(connection, identifier, DUE)
         if challenge.user_id is None:
@@ -105,18 +105,18 @@ class FactorEnrolments:
         *,
         due: str | None = None,
     ) -> FactorRow:
-        """Store an enrolment, which uses up the open one, and replaces one that may not repeat.
+        """Store an enrolment, which consumes the open one, and replaces one that may not repeat.
 
         Args:
             due: the grant to enrol without a login; ``None`` with a login.
 
         Raises:
-            ChallengeInvalid: it was finished at the same time, or the grant was used up.
+            ChallengeInvalid: it was finished at the same time, or the grant was consumed.
             FactorInvalid: a user has enrolled the same device already.
         """
-        self._challenges.spend(connection, identifier, _ENROLMENT)
+        self._challenges.consume(connection, identifier, _ENROLMENT)
         # Permissions of other logins end, too: from now on each login proves this factor.
-        self._challenges.spend_due(connection, user_id, due)
+        self._challenges.consume_due(connection, user_id, due)
         method = self.methods[factor]
         if not method.may_repeat:
             self._enrolled.remove_kind(connection, user_id, factor)

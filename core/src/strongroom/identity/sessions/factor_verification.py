@@ -74,7 +74,7 @@ class ChallengeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class MetChallenge:
-    """A challenge with a right answer, which counts when :meth:`SecondFactors.settle` has stored it.
+    """A challenge with a right answer, which counts when :meth:`SecondFactors.consume` has stored it.
 
     Args:
         purpose: the purpose that it was issued for.
@@ -158,7 +158,7 @@ class SecondFactors:
         return self._issue(connection, None, purpose, context, begun)
 
     def check(self, answer: ChallengeAnswer, purpose: str, origin: Origin) -> MetChallenge:
-        """Check the answer to a challenge. Only a first proof's challenge is used up by it.
+        """Check the answer to a challenge. Only a first proof's challenge is consumed by it.
 
         Args:
             purpose: the purpose that the challenge was issued for.
@@ -174,7 +174,7 @@ class SecondFactors:
         with self._database.write(durable=False) as connection:
             challenge = self._challenges.count_try(connection, answer.id, purpose)
             if challenge.user_id is None:
-                # Not counted for the user that the answer names: strangers could use up the tries.
+                # Not counted for the user that the answer names: strangers could consume the tries.
                 rows = self._named(connection, challenge, answer.answers)
             else:
                 self._count_daily_try(connection, challenge.user_id)
@@ -190,14 +190,14 @@ class SecondFactors:
                 return MetChallenge(answer.id, purpose, challenge.context, is_first, row, proof)
         raise InvalidCredentials
 
-    def settle(self, connection: Connection, met: MetChallenge) -> None:
-        """Use up a challenge and its proof, in the transaction of what they permit.
+    def consume(self, connection: Connection, met: MetChallenge) -> None:
+        """Consume a challenge and its proof, in the transaction of what they permit.
 
         Raises:
             ChallengeInvalid: the challenge was met at the same time.
             InvalidCredentials: the proof was used at the same time, or the factor was removed.
         """
-        self._challenges.spend(connection, met.id, met.purpose)
+        self._challenges.consume(connection, met.id, met.purpose)
         if not self._enrolled.prove(connection, met.row, met.proof.data):
             raise InvalidCredentials
         # Only this try: a right answer does not give an attacker's wrong ones back.

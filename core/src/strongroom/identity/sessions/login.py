@@ -100,7 +100,7 @@ class LoginService:
 
         Raises:
             TermsNotAccepted: another version must be accepted.
-            ChallengeInvalid: the id is unknown, expired, of another device, or used up.
+            ChallengeInvalid: the id is unknown, expired, of another device, or consumed.
             StrongroomError: as :meth:`log_in`.
         """
         try:
@@ -115,7 +115,7 @@ class LoginService:
         """Finish a login by the answer to a challenge, and issue tokens.
 
         Raises:
-            ChallengeInvalid: the challenge is unknown, expired, of another device, or used up.
+            ChallengeInvalid: the challenge is unknown, expired, of another device, or consumed.
             InvalidCredentials: the answer is wrong, or the password was changed since the first proof;
                 or the answer is the first proof, and the user is suspended.
             TooManyRequests: the user has too many wrong answers today.
@@ -139,7 +139,7 @@ class LoginService:
         """Finish a login that enrols the second factor that its user must have, and issue tokens.
 
         Raises:
-            ChallengeInvalid: the grant was used up, or the user has a factor by now.
+            ChallengeInvalid: the grant was consumed, or the user has a factor by now.
             InvalidCredentials: the password was changed since the first proof.
             UserSuspended: the user is suspended.
         """

@@ -51,7 +51,7 @@ class LoginChallenges:
         """Check the answer to a challenge, and return the login that it continues or begins.
 
         Raises:
-            ChallengeInvalid: the challenge is unknown, expired, of another device, or used up.
+            ChallengeInvalid: the challenge is unknown, expired, of another device, or consumed.
             InvalidCredentials: the answer is wrong.
             TooManyRequests: the user has too many wrong answers today.
         """
@@ -67,9 +67,9 @@ class LoginChallenges:
 
         Raises:
             TermsNotAccepted: another version must be accepted.
-            ChallengeInvalid: the grant is unknown, expired, of another device, or used up.
+            ChallengeInvalid: the grant is unknown, expired, of another device, or consumed.
         """
-        context = self._consents.redeem(identifier, accepted)
+        context = self._consents.consume(identifier, accepted)
         first_proof = FirstProof.from_json({**context, "accepted_terms": accepted})
         first_proof.require_device(client)
         return PendingLogin(client, origin, first_proof)

@@ -41,7 +41,7 @@ class CoreProofs:
     def check_password(self, username: str, password: str) -> Credential | None:
         return self._passwords.check_password(username, password)
 
-    def spend_code(
+    def consume_code(
         self,
         code: VerificationCode,
         recipient: str,
@@ -51,7 +51,7 @@ class CoreProofs:
     ) -> Credential | None:
         credential = self._credentials.identify(recipient)
         device = get_device(client) if client else None
-        if credential is None or not self._codes.spend(
+        if credential is None or not self._codes.consume(
             code, credential, Purpose(purpose), device=device
         ):
             return None

@@ -29,8 +29,8 @@ _FORGOTTEN_AT_ONCE: Final = 2
 
 _STATES: Final = oauth_states.c
 _ADD: Final = Statement(insert(oauth_states))
-# A mismatch deletes nothing, so that an attacker cannot use up the state of another browser.
-_SPEND: Final = Statement(
+# A mismatch deletes nothing, so that an attacker cannot consume the state of another browser.
+_CONSUME: Final = Statement(
     delete(oauth_states)
     .where(
         _STATES.hash == bindparam("hash"),
@@ -97,10 +97,10 @@ class OAuthStateStore:
         """Delete expired states; return the count."""
         return prune(self._database, oauth_states.c.hash, self._expired())
 
-    def spend(
+    def consume(
         self, value: str, purpose: str, browser: str, user_id: str | None, origin: Origin
     ) -> Mapping[str, str]:
-        """Use up a state; return its data.
+        """Consume a state; return its data.
 
         Raises:
             StateInvalid: it is unknown, too old, used, or of another browser, user or purpose.
@@ -115,7 +115,7 @@ class OAuthStateStore:
             "now": self._clock.now(),
         }
         with self._database.write() as connection:
-            row = _SPEND.first(connection, parameters)
+            row = _CONSUME.first(connection, parameters)
             if row is None:
                 self._record_refusal(connection, purpose, user_id, origin)
         # Raised outside of the transaction, which must commit the audit record.

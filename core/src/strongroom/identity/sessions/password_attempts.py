@@ -42,7 +42,7 @@ class PasswordAttempts(LoginCondition):
         except CaptchaRequired:
             if captcha is None:
                 raise
-        self._captchas.spend(captcha, address)
+        self._captchas.consume(captcha, address)
         return self._throttle.begin_solved(name, address)
 
     def require_lease(self, ticket: Ticket | None) -> None:

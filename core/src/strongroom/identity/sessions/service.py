@@ -128,12 +128,12 @@ class AuthorizationService:
         Raises:
             TokenInvalid: the token is unknown, has expired, was used before, or was revoked.
             StepUpRequired: the login has proven one factor, and the user has or must have a second one.
-                The token is not used up: it is valid after a step-up.
+                The token is not consumed: it is valid after a step-up.
         """
         # Spent and renewed in one transaction: after a failure in between, the client still has a
         # valid token.
         with self._database.write() as connection:
-            authorization_id = self._refresh_tokens.spend(connection, token)
+            authorization_id = self._refresh_tokens.consume(connection, token)
             if authorization_id is not None:
                 return self._renew(connection, authorization_id, origin, token)
             if repeated := self._refresh_tokens.find_successor(connection, token):

@@ -365,7 +365,7 @@ _SUCCESSOR_PURPOSE: Final = "refresh-token-successor"
 _OF_HASH: Final = refresh_tokens.c.hash == bindparam("of_hash")
 _TOKEN: Final = Statement(select(refresh_tokens).where(_OF_HASH))
 # One UPDATE checks and marks the token, so that two concurrent uses cannot both succeed.
-_SPEND: Final = Statement(
+_CONSUME: Final = Statement(
     update(refresh_tokens)
     .where(_OF_HASH, refresh_tokens.c.used_at.is_(None), refresh_tokens.c.expires_at > bindparam("now"))
     .values(used_at=bindparam("now"))
@@ -431,8 +431,8 @@ class RefreshTokens:
         expired = {"of_authorization": authorization_id, "now": self._clock.now()}
         _FORGET_REFRESH_TOKENS.execute(connection, expired)
 
-    def spend(self, connection: Connection, token: str) -> str | None:
-        """Use up a token; return the id of its authorization, or ``None`` if the token is invalid.
+    def consume(self, connection: Connection, token: str) -> str | None:
+        """Consume a token; return the id of its authorization, or ``None`` if the token is invalid.
 
         Atomic: of several concurrent calls, in any number of processes, only one gets the id.
         """
@@ -440,7 +440,7 @@ class RefreshTokens:
         if not _FORM.fullmatch(token):
             return None
         spent = {"of_hash": self._hash(token), "now": self._clock.now()}
-        authorization_id: str | None = _SPEND.scalar(connection, spent)
+        authorization_id: str | None = _CONSUME.scalar(connection, spent)
         return authorization_id
 
     def find_successor(self, connection: Connection, token: str) -> tuple[str, RefreshToken] | None:

@@ -110,12 +110,12 @@ class ContactLinks(OneUseLinks[ContactLink]):
         trusted = [item for item in settled.restorable if self._is_trusted(connection, settled, item)]
         return {contact: self._issue(connection, settled, contact, number) for contact in trusted}
 
-    def spend(self, connection: Connection, link: ContactLink) -> bool:
-        """Use up a link, and void the links of later changes; return whether it was valid.
+    def consume(self, connection: Connection, link: ContactLink) -> bool:
+        """Consume a link, and void the links of later changes; return whether it was valid.
 
         Another person, who has got into the account, may have made the later changes.
         """
-        if not super().spend(connection, link):
+        if not super().consume(connection, link):
             return False
         _VOID_LATER.execute(connection, {"of_user": link.user_id, "after": link.number})
         return True

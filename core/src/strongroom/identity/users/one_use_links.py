@@ -45,8 +45,8 @@ class LinkTable(Generic[LinkT]):
         is_open &= true() if condition is None else condition
         self.add: Statement[Any] = Statement(insert(table))
         self.find: Statement[LinkT] = Statement(select(table).where(is_open), self.row)
-        # One DELETE checks and uses up the link, so that two concurrent uses cannot both succeed.
-        self.spend: Statement[Any] = Statement(delete(table).where(is_open))
+        # One DELETE checks and consumes the link, so that two concurrent uses cannot both succeed.
+        self.consume: Statement[Any] = Statement(delete(table).where(is_open))
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -76,9 +76,9 @@ class OneUseLinks(Generic[LinkT]):
         """Return the link of a token, unless it is used, void or expired."""
         return self._links.find.first(connection, self._open(self._hash(token)))
 
-    def spend(self, connection: Connection, link: LinkT) -> bool:
-        """Use up a link; return whether it was valid."""
-        return self._links.spend.execute(connection, self._open(link.hash)) == 1
+    def consume(self, connection: Connection, link: LinkT) -> bool:
+        """Consume a link; return whether it was valid."""
+        return self._links.consume.execute(connection, self._open(link.hash)) == 1
 
     def prune(self) -> int:
         """Delete expired links; return the count."""

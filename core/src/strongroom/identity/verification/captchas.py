@@ -104,8 +104,8 @@ class CaptchaService:
         """Delete expired challenges; return the count."""
         return prune(self._database, captchas.c.id, self._expired())
 
-    def spend(self, answer: CaptchaAnswer, address: str | None) -> None:
-        """Use up a challenge, and require that its solution is right.
+    def consume(self, answer: CaptchaAnswer, address: str | None) -> None:
+        """Consume a challenge, and require that its solution is right.
 
         Raises:
             CaptchaInvalid: the solution is wrong, or the challenge is unknown, expired or used.

@@ -178,12 +178,12 @@ class CodeService:
     """Creates and checks codes.
 
     A wrong code counts against the code with its id. The id is a secret of the device that requested
-    the code, so an attacker cannot use up the attempts of another client. An id that was never issued
+    the code, so an attacker cannot consume the attempts of another client. An id that was never issued
     counts only against the address of the client.
 
     Args:
         rates: counts ids that were never issued.
-        on_proof: called, in the transaction that uses up a right code, with its recipient. Codes for
+        on_proof: called, in the transaction that consumes a right code, with its recipient. Codes for
             ``register`` prove nothing about the user who has the recipient already.
     """
 
@@ -245,13 +245,13 @@ class CodeService:
         purpose: Purpose,
         address: str | None = None,
     ) -> None:
-        """Use up a code, and require that it is right. For ``address`` see :meth:`spend`.
+        """Consume a code, and require that it is right. For ``address`` see :meth:`consume`.
 
         Raises:
             CodeInvalid: the code is missing or wrong.
             TooManyRequests: too many wrong codes were tried.
         """
-        if code is None or not self.spend(code, recipient, purpose, address):
+        if code is None or not self.consume(code, recipient, purpose, address):
             raise CodeInvalid
 
     def restore(self, codes: Sequence[VerificationCode]) -> None:
@@ -270,7 +270,7 @@ class CodeService:
         if ended.is_of_account:
             _VOID_OF_USER.execute(connection, {"of_user": ended.user_id, "now": self._clock.now()})
 
-    def spend(
+    def consume(
         self,
         code: VerificationCode,
         recipient: Credential,
@@ -279,7 +279,7 @@ class CodeService:
         *,
         device: str | None = None,
     ) -> bool:
-        """Use up a code, or the secret of the link in its message; return whether it was right.
+        """Consume a code, or the secret of the link in its message; return whether it was right.
 
         A guess is counted before it is evaluated, so parallel guesses cannot exceed the limit.
 
@@ -337,10 +337,10 @@ class CodeService:
         subject = f"{name}:{attempts}"
         by_code = self._counters.add_within(connection, _BY_CODE, subject, window=LIFETIME)
         by_recipient = self._counters.add_within(connection, _BY_RECIPIENT, name, window=DAY)
-        self._refuse_spent(connection, by_code, ATTEMPTS)
-        self._refuse_spent(connection, by_recipient, self._limits.per_recipient)
-        is_spent = self._consume(connection, presented)
-        if is_spent:
+        self._refuse_exceeded(connection, by_code, ATTEMPTS)
+        self._refuse_exceeded(connection, by_recipient, self._limits.per_recipient)
+        is_right = self._consume(connection, presented)
+        if is_right:
             self._counters.reset(connection, _BY_CODE, subject)
         elif self._is_right(connection, presented):
             # A parallel request has used the code, so this is not a wrong guess.
@@ -348,9 +348,9 @@ class CodeService:
         else:
             return False
         self._counters.take_back(connection, _BY_RECIPIENT, name)
-        return is_spent
+        return is_right
 
-    def _refuse_spent(self, connection: Connection, count: Count, limit: int) -> None:
+    def _refuse_exceeded(self, connection: Connection, count: Count, limit: int) -> None:
         if count.events > limit:
             # Undo the counts, so that refused guesses at one code do not consume the recipient's.
             connection.rollback()

@@ -184,12 +184,12 @@ class CodeSending:
         is_invited = invitation is not None and self._is_invited(invitation, recipient)
         self._offered.require(recipient, purpose, is_invited=is_invited)
         self._messages.require_reachable(recipient, "recipient")
-        # Checked before the captcha, which would otherwise be used up in vain.
+        # Checked before the captcha, which would otherwise be consumed in vain.
         if not self._messages.can_send(purpose.value, recipient):
             raise NotImplementedHere("No message of this purpose can be sent to this recipient.")
         if captcha is None:
             raise CaptchaRequired
-        self._captchas.spend(captcha, client.address)
+        self._captchas.consume(captcha, client.address)
         limited_device = get_device(client) if is_device_limited else None
         self._rates.spend(*self._allowances(recipient, client, limited_device))
         with self._database.write() as connection:

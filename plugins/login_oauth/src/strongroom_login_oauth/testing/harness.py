@@ -250,7 +250,7 @@ class _NoProofs:
     def check_password(self, username: str, password: str) -> Credential | None:  # noqa: ARG002
         return None
 
-    def spend_code(
+    def consume_code(
         self,
         code: VerificationCode,  # noqa: ARG002
         recipient: str,  # noqa: ARG002

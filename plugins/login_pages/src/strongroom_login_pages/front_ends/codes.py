@@ -43,7 +43,7 @@ class LoginCodes:
             transaction.execute(insert(codes), row)
         return code
 
-    def redeem(self, code: str, verifier: str) -> dict[str, Any] | None:
+    def consume(self, code: str, verifier: str) -> dict[str, Any] | None:
         """Consume a code and return its tokens, or ``None`` if code or verifier is wrong."""
         # One DELETE finds and consumes the code, so only one of parallel requests succeeds. A wrong
         # verifier consumes it, too, because only a thief has a code without its verifier.

@@ -29,7 +29,7 @@ def redeem_login_code(body: dict[str, str]) -> Any:
     `codeVerifier` is the secret whose SHA-256 the front end has passed as `codeChallenge`
     (RFC 7636).
     """
-    tokens = get_service(LoginCodes).redeem(body["code"], body["codeVerifier"])
+    tokens = get_service(LoginCodes).consume(body["code"], body["codeVerifier"])
     if tokens is None:
         raise ApiError(CODE_INVALID)
     return tokens

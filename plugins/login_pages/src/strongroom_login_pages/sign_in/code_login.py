@@ -80,7 +80,7 @@ class CodeLogin:
             return _entry_form(visit, "code-wrong")
         if response.error == "error.too-many-requests":
             return _entry_form(visit, "codes-used-up")
-        # The code was right and is used up, but its user cannot log in.
+        # The code was right and is consumed, but its user cannot log in.
         visit.switch()
         return self._progress.begin_again(visit, response)
 
