@@ -35,8 +35,8 @@ class Badge(LoginMethod):
         return door if logout.session else None
 
 
-def seen(session):
-    return {"id": session.user_id, "csrf": session.csrf, "time": session.auth_time}
+def seen(host, session):
+    return {"id": session.user_id, "csrf": host.browser.csrf, "time": session.auth_time}
 
 
 def application(host):
@@ -46,7 +46,8 @@ def application(host):
     @app.get("/")
     def show():
         session = host.browser.require_session()
-        return {**seen(session), "caller": host.caller.user_id, "tenants": host.tenants.list().total}
+        shown = seen(host, session)
+        return {**shown, "caller": host.caller.user_id, "tenants": host.tenants.list().total}
 
     @app.get("/perhaps")
     def perhaps():
@@ -113,7 +114,7 @@ def register_blueprints(host):
     @routes.operation("GET", "/api/v1/desk", access=Access.PUBLIC)
     def show_desk():
         """Show the desk."""
-        return flask.jsonify(seen(host.browser.require_session()))
+        return flask.jsonify(seen(host, host.browser.require_session()))
 
     @routes.operation("POST", "/api/v1/desk", access=Access.PUBLIC, any_query=True)
     def change_desk():

@@ -74,7 +74,7 @@ ROWS: Final = (
         "The session ends with its login.",
         "assembly/plugin_host/host_browser.py::_verified",
         "logins.identify_user(caller)",
-        '(caller.confirm(0, "USER", "", 0, None), BrowserSession("", "", "", 0, ""))',
+        '(caller.confirm(0, "USER", "", 0, None), BrowserSession("", 0, ""))',
         "rest/test_browser_sessions.py::TestSession::test_it_ends_at_once_with_its_login",
     ),
     core(

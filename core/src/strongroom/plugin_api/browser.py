@@ -50,8 +50,6 @@ class BrowserSession:
 
     Args:
         user_id: the id of the user.
-        csrf: the secret that each form must contain; see :meth:`BrowserAPI.require_csrf`.
-        language: the language that the user has chosen in the pages, such as ``zh``.
         auth_time: the time of the last proof, in milliseconds since the Unix epoch.
         token: an access token of the login, for :meth:`HostAPI.rest`. No page may contain it.
         actor_id: the administrator who impersonates the user; ``None``: the user is logged in.
@@ -61,8 +59,6 @@ class BrowserSession:
     """
 
     user_id: str
-    csrf: str = field(repr=False)
-    language: str | None
     auth_time: int
     token: str = field(repr=False)
     actor_id: str | None = None
@@ -180,7 +176,10 @@ class BrowserAPI(ABC):
     @property
     @abstractmethod
     def csrf(self) -> str:
-        """The secret that each form must contain, also before the login; a login replaces it."""
+        """The secret that each form must contain, also before the login; a login replaces it.
+
+        See :meth:`require_csrf`.
+        """
 
     @property
     @abstractmethod

@@ -34,8 +34,7 @@ class Sessions:
 
     def csrf(self) -> str:
         """Return the secret for the forms of the page; empty without a session."""
-        session = self._session()
-        return session.csrf if session else ""
+        return self._host.browser.csrf if self._session() else ""
 
     def _session(self) -> BrowserSession | None:
         """Return the session of a page, or of what a page of this server requests of the REST API.

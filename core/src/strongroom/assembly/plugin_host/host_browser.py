@@ -223,8 +223,6 @@ def _verified(
     actor_id, state = identity.actor_id, visit.state
     return BrowserSession(
         user_id=identity.user_id,
-        csrf=state.csrf,
-        language=state.language,
         auth_time=identity.auth_time or 0,
         token=state.token or "",
         actor_id=actor_id,
