@@ -25,7 +25,7 @@ UNUSED = frozenset(
         "smtplib",
         "sqlalchemy.dialects.mysql",
         "sqlalchemy.dialects.postgresql",
-        "strongroom.activity.audit.export",
+        "strongroom.extensions.audit_exports.export",
         "strongroom.extensions.backup.create",
         "strongroom.extensions.backup.restore",
         "strongroom.foundation.database.migrations",

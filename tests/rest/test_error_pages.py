@@ -8,8 +8,8 @@ import pytest
 from tests.support.api import Answer, Api
 from tests.support.databases import on_sqlite
 
+from strongroom.extensions.first_start.first_administrator import Setup
 from strongroom.foundation.errors import Unavailable
-from strongroom.identity.accounts.first_administrator import Setup
 from strongroom.plugin_api.web import ApiError, ErrorKind
 
 NAVIGATION = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"

@@ -13,9 +13,9 @@ from tests.support.config import Table, lifted, merged
 from tests.support.totp import wrong_code
 from tests.support.wechat import Logins, WeChat
 
+from strongroom.extensions.first_start.first_administrator import Setup
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.errors import ChallengeInvalid
-from strongroom.identity.accounts.first_administrator import Setup
 from strongroom.identity.accounts.registration import Registration, RegistrationService
 from strongroom.identity.sessions.factor_challenges import DUE_LIFETIME, TRIES
 from strongroom.identity.sessions.factor_enrolments import FactorEnrolments

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, error_code
 
-from strongroom.foundation.caller import Origin
-from strongroom.identity.accounts.first_administrator import (
+from strongroom.extensions.first_start.first_administrator import (
     LIFETIME,
     AdministratorExists,
     Setup,
     setup_links,
 )
+from strongroom.foundation.caller import Origin
 
 EMAIL = "root@example.com"
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from tests.support.api import PASSWORD, Answer, Api
 
+from strongroom.extensions.first_start.first_administrator import Setup
+from strongroom.extensions.first_start.setup_command import setup_command
 from strongroom.foundation.caller import Origin
-from strongroom.identity.accounts.first_administrator import Setup
 from strongroom.identity.accounts.registration import Registration, RegistrationService
-from strongroom.identity.accounts.setup_command import setup_command
 from strongroom.identity.users.models import UserType
 from strongroom.version import __version__
 

@@ -28,6 +28,7 @@ ALLOWED = {
     ("extensions.backup.restore", "authorizations"),  # likewise
     ("extensions.backup.restore", "blobs"),  # likewise
     ("extensions.backup.restore", "retention_clock"),  # likewise
+    ("extensions.audit_exports.export", "audit_events"),  # writes its rows to files
     ("extensions.observability.clock_skew", "audit_events"),  # compares the clock with the newest event
 }
 

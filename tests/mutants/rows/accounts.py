@@ -309,7 +309,7 @@ ROWS: Final = (
     core(
         "setup-expiry",
         "A setup link is void after an hour.",
-        "identity/accounts/first_administrator.py",
+        "extensions/first_start/first_administrator.py",
         '== bindparam("of_hash"), setup_links.c.expires_at > bindparam("now")',
         '== bindparam("of_hash")',
         "rest/test_setup.py::test_it_is_void_after_an_hour",

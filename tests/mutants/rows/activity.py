@@ -4,7 +4,7 @@ from typing import Final
 
 from tests.mutants.modules import core
 
-_EXPORTS: Final = "activity/audit/export.py"
+_EXPORTS: Final = "extensions/audit_exports/export.py"
 _EXPORT_TESTS: Final = "unit/activity/audit/test_export.py"
 _DELIVERY_TESTS: Final = "unit/activity/events/test_delivery.py"
 _MESSAGES: Final = "activity/notifications/composition.py"

@@ -80,7 +80,7 @@ ROWS: Final = (
     core(
         "setup-session-site",
         "Only the setup page of a browser gets a session by the setup.",
-        "identity/accounts/setup_views.py::create_first_administrator",
+        "extensions/first_start/setup_views.py::create_first_administrator",
         ' and header("Sec-Fetch-Site") == "same-origin"',
         "",
         "login_pages/rest/test_setup_with_pages.py::test_programs_and_other_sites_get_no_session",

@@ -73,7 +73,7 @@ ROWS: Final = (
     core(
         "production-development-options",
         "Production refuses options that are for development only.",
-        "assembly/production.py::_options",
+        "extensions/production_checks/checks.py::_options",
         'if item.metadata["development_only"]:',
         "if False:",
         "e2e/test_production_refusals.py::test_unsafe_settings_are_refused_by_key_with_a_remedy",
@@ -81,7 +81,7 @@ ROWS: Final = (
     core(
         "production-debugger",
         "Production refuses a debugger.",
-        "assembly/production.py::_debug",
+        "extensions/production_checks/checks.py::_debug",
         '.lower() not in ("", "0", "false", "no"):',
         ".lower() is None:",
         "unit/foundation/config/test_wrong_configurations.py::test_a_debugger_is_refused",
@@ -134,7 +134,7 @@ ROWS: Final = (
     core(
         "production-sample-secret",
         "Production refuses a published or simple secret key.",
-        "assembly/production.py::_secret",
+        "extensions/production_checks/checks.py::_secret",
         "if is_sample_secret(secret):",
         "if False:",
         "unit/foundation/config/test_wrong_configurations.py"
@@ -143,7 +143,7 @@ ROWS: Final = (
     core(
         "production-https",
         "Production refuses a public URL without TLS.",
-        "assembly/production.py::_addresses",
+        "extensions/production_checks/checks.py::_addresses",
         'elif urlsplit(stated).scheme != "https":',
         "elif False:",
         "unit/foundation/config/test_wrong_configurations.py"
@@ -152,7 +152,7 @@ ROWS: Final = (
     core(
         "production-proxies",
         "Production trusts no address of every client.",
-        "assembly/production.py::_addresses",
+        "extensions/production_checks/checks.py::_addresses",
         "if any(parse_network(text).prefixlen == 0 for text in settings.server.trusted_proxies):",
         "if False:",
         "unit/foundation/config/test_wrong_configurations.py"
@@ -161,7 +161,7 @@ ROWS: Final = (
     core(
         "production-captcha",
         "Production refuses extensions for development.",
-        "assembly/production.py::_extensions",
+        "extensions/production_checks/checks.py::_extensions",
         "if selection.captcha.extension.development_only:",
         "if False:",
         "unit/foundation/config/test_wrong_configurations.py"
@@ -170,7 +170,7 @@ ROWS: Final = (
     core(
         "production-console-sender",
         "Production sends no codes to the log.",
-        "assembly/production.py::_extensions",
+        "extensions/production_checks/checks.py::_extensions",
         "if choice.extension.development_only:",
         "if False:",
         "unit/foundation/config/test_wrong_configurations.py"
@@ -179,7 +179,7 @@ ROWS: Final = (
     core(
         "production-secret-file",
         "Production refuses a secret key that others can read.",
-        "assembly/production.py::_secret",
+        "extensions/production_checks/checks.py::_secret",
         "if file is not None and is_readable_by_others(file):",
         "if False:",
         "unit/foundation/config/test_wrong_configurations.py"
@@ -188,7 +188,7 @@ ROWS: Final = (
     core(
         "production-key-file",
         "Production refuses signing keys that others can read.",
-        "assembly/production.py::_signing_keys",
+        "extensions/production_checks/checks.py::_signing_keys",
         "if is_readable_by_others(keys_file):",
         "if False:",
         "unit/foundation/config/test_wrong_configurations.py"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from strongroom.assembly.production import is_sample_secret
 from strongroom.cli.init import init
+from strongroom.extensions.production_checks.checks import is_sample_secret
 
 
 def run(*arguments: object) -> Result:

@@ -12,6 +12,7 @@ from strongroom.assembly.page_templates import require_known_templates
 from strongroom.assembly.plugin_host.host_errors import HOST_ERRORS
 from strongroom.assembly.plugin_host.page_parts import PageParts
 from strongroom.clock import Clock
+from strongroom.extensions.first_start.start_views import StartPages
 from strongroom.extensions.invitations.messages import InvitationLinks
 from strongroom.extensions.user_management.link_urls import LinkUrls
 from strongroom.foundation.addresses import parse_network
@@ -22,7 +23,6 @@ from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.foundation.translations import Translations
 from strongroom.identity.access_keys.verification import AccessKeyAuthenticator
 from strongroom.identity.accounts.reauthentication import Reauthentication
-from strongroom.identity.accounts.start_views import StartPages
 from strongroom.identity.sessions.factor_verification import SecondFactors
 from strongroom.identity.sessions.login_providers import LoginProviders
 from strongroom.identity.sessions.service import AuthorizationService

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from strongroom.activity.audit.export import AuditExport
 from strongroom.assembly.container import Container
 from strongroom.assembly.features import import_models
 from strongroom.assembly.infrastructure import Infrastructure
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import Store
+from strongroom.extensions.audit_exports.export import AuditExport
 from strongroom.extensions.backup.create import BackupService
 from strongroom.identity.sessions.checkpoints import sign_checkpoint
 from strongroom.identity.sessions.signing_keys import load_keys

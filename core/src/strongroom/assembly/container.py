@@ -10,10 +10,10 @@ from strongroom.assembly.infrastructure import Infrastructure
 from strongroom.assembly.plugin_host.hosts import PluginHosts, report_threads
 from strongroom.assembly.plugin_host.part import plugin_parts
 from strongroom.assembly.plugin_host.restoring_page import RestoringPage
-from strongroom.assembly.production import refuse_unsafe
 from strongroom.assembly.services import Services, assemble
 from strongroom.clock import Clock, SystemClock
 from strongroom.content.nodes.retention_clock import RetentionClock
+from strongroom.extensions.production_checks.checks import refuse_unsafe
 from strongroom.foundation.config import Configuration
 from strongroom.foundation.jobs.runner import JobRunner
 from strongroom.foundation.plugins.plugin import PluginError

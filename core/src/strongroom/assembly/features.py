@@ -20,6 +20,7 @@ from strongroom.extensions.bundles.feature import BundlesFeature
 from strongroom.extensions.business_files.feature import BusinessFilesFeature
 from strongroom.extensions.changes.feature import ChangeFeedFeature
 from strongroom.extensions.events.feature import FileEventsFeature
+from strongroom.extensions.first_start.feature import FirstStartFeature
 from strongroom.extensions.impersonation.feature import ImpersonationFeature
 from strongroom.extensions.invitations.feature import InvitationsFeature
 from strongroom.extensions.observability.feature import HealthFeature
@@ -51,6 +52,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     EventsFeature(),
     NotificationsFeature(),
     UsersFeature(),
+    FirstStartFeature(),
     AccountsFeature(),
     OwnDataFeature(),
     UserManagementFeature(),

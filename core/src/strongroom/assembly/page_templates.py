@@ -13,7 +13,7 @@ BUILTIN_PACKAGE: Final = "strongroom.builtin"
 
 _SERVER_FOLDERS: Final = (
     (SERVER, "strongroom.web.pages", "templates"),
-    (SERVER, "strongroom.identity.accounts", "templates"),
+    (SERVER, "strongroom.extensions.first_start", "templates"),
     (SERVER, BUILTIN_PACKAGE, "templates"),
     ("mails", "strongroom.activity.notifications", "mails"),
 )

@@ -9,12 +9,12 @@ from typing import Any
 
 import click
 
-from strongroom.activity.audit.export import verify_export
 from strongroom.activity.audit.service import Link
 from strongroom.activity.audit.verifier import ChainBroken
 from strongroom.cli.context import CommandContext, config_option
 from strongroom.cli.output import echo
 from strongroom.cli.progress import progress_bar
+from strongroom.extensions.audit_exports.export import verify_export
 from strongroom.foundation.caller import Origin
 from strongroom.identity.sessions.checkpoints import parse_key_set, read_checkpoint
 

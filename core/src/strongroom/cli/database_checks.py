@@ -10,8 +10,8 @@ from typing import NoReturn
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from strongroom.assembly.production import refuse_unstated_database
 from strongroom.cli.database_faults import find_database_fault
+from strongroom.extensions.production_checks.checks import refuse_unstated_database
 from strongroom.foundation.config import Configuration, ConfigurationError
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.installation import accept_secret

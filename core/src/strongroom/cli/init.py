@@ -15,9 +15,9 @@ from typing import Any, Final
 
 import click
 
-from strongroom.assembly.samples import SECRETS_TO_FILL_IN
 from strongroom.cli.output import echo
 from strongroom.clock import SystemClock
+from strongroom.extensions.production_checks.samples import SECRETS_TO_FILL_IN
 from strongroom.foundation.config.loader import find_installed
 from strongroom.foundation.config.server_settings import PluginsSettings
 from strongroom.foundation.secret_keys import create_private_file

@@ -100,7 +100,7 @@ def _show_setup_link(container: "Container") -> None:
     Only in development, because logs of a production server are read by more people than may
     administer it. In production, ``strongroom users invite-admin`` creates the link.
     """
-    from strongroom.identity.accounts.first_administrator import AdministratorExists
+    from strongroom.extensions.first_start.first_administrator import AdministratorExists
 
     try:
         url = make_setup_link(container).url

@@ -76,8 +76,8 @@ def require_offline(configuration: Configuration) -> None:
     from strongroom.activity.notifications.services import message_texts
     from strongroom.assembly.plugin_host.hosts import offline_hosts
     from strongroom.assembly.plugin_host.part import registration_fault
-    from strongroom.assembly.production import refuse_unsafe
     from strongroom.cli.plugin_commands import collect_commands
+    from strongroom.extensions.production_checks.checks import refuse_unsafe
 
     selection = select(configuration)
     refuse_unsafe(configuration, selection)
@@ -159,8 +159,8 @@ def _require_usable_storages(configuration: Configuration, container: "Container
     An unavailable or full storage does not prevent the start, because logins need no storage, and a
     full one is emptied through the API.
     """
-    from strongroom.assembly.production import refuse_misplaced, refuse_unusable
     from strongroom.content.storage.service import BlobService
+    from strongroom.extensions.production_checks.checks import refuse_misplaced, refuse_unusable
 
     storages = container.get(BlobService).storages.items()
     backends = {name: store.backend for name, store in storages}

@@ -53,8 +53,8 @@ def _schema_before_start(configuration: Configuration, container: "Container") -
 def _away_storages(
     configuration: Configuration, container: "Container", schema: "Schema | None"
 ) -> Iterator[Problem]:
-    from strongroom.assembly.production import refuse_misplaced
     from strongroom.content.storage.service import BlobService
+    from strongroom.extensions.production_checks.checks import refuse_misplaced
 
     storages = container.get(BlobService).storages
     refuse_misplaced(configuration, {name: store.backend for name, store in storages.items()})

@@ -15,10 +15,10 @@ from strongroom.cli.refusals import refusal
 from strongroom.cli.user_exports import export_users
 from strongroom.cli.user_imports import convert_users, import_users
 from strongroom.clock import iso_format
+from strongroom.extensions.first_start.first_administrator import AdministratorExists
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.errors import NotFound, StrongroomError
-from strongroom.identity.accounts.first_administrator import AdministratorExists
 from strongroom.identity.accounts.registration import Registration
 from strongroom.identity.users.factor_policy import FactorState
 from strongroom.identity.users.models import User, UserType
@@ -43,7 +43,7 @@ def make_setup_link(container: "Container") -> ShownLink:
     Raises:
         AdministratorExists: the server already has an administrator.
     """
-    from strongroom.identity.accounts.first_administrator import Setup
+    from strongroom.extensions.first_start.first_administrator import Setup
 
     settings = container.settings
     link = container.get(Setup).issue(Origin(user_agent="command line"))

@@ -6,8 +6,8 @@ from tests.support.config import Table, lifted, merged
 from tests.support.databases import on_sqlite
 from tests.support.page_browser import PageBrowser
 
+from strongroom.extensions.first_start.first_administrator import Setup
 from strongroom.foundation.caller import Origin
-from strongroom.identity.accounts.first_administrator import Setup
 
 EMAIL = "root@example.com"
 COOKIE = "strongroom-session"

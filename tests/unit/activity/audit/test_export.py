@@ -8,8 +8,13 @@ from collections.abc import Callable
 import pytest
 from tests.unit.activity.audit.conftest import Record
 
-from strongroom.activity.audit.export import AuditExport, Checkpoint, ExportRange, verify_export
 from strongroom.activity.audit.verifier import ChainBroken
+from strongroom.extensions.audit_exports.export import (
+    AuditExport,
+    Checkpoint,
+    ExportRange,
+    verify_export,
+)
 from strongroom.foundation.database import Database
 from strongroom.identity.sessions.checkpoints import parse_key_set, read_checkpoint, sign_checkpoint
 from strongroom.identity.sessions.signing_keys import KeyRing, generate_key
@@ -23,7 +28,7 @@ ISSUER = "https://files.example.com"
 EXPORT_AND_PRINT_PEAK = """
 import sys
 from pathlib import Path
-from strongroom.activity.audit.export import AuditExport
+from strongroom.extensions.audit_exports.export import AuditExport
 from strongroom.clock import SystemClock
 from strongroom.foundation.database import Database
 export = AuditExport(Database(sys.argv[1]), SystemClock(), "https://a.example", lambda content: "-")

@@ -16,6 +16,7 @@ from strongroom.activity.events.models import DeadLetter, event_dead_letters
 from strongroom.activity.notifications.service import sent_messages
 from strongroom.clock import iso_format
 from strongroom.content.tenants.models import invitations
+from strongroom.extensions.first_start.first_administrator import Setup, setup_links
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.metadata import metadata
@@ -27,7 +28,6 @@ from strongroom.foundation.limits.service import Counters
 from strongroom.foundation.plugins.shared_values import plugin_shared_values
 from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.identity.access_keys.models import access_keys
-from strongroom.identity.accounts.first_administrator import Setup, setup_links
 from strongroom.identity.sessions.models import (
     authorizations,
     factor_challenges,

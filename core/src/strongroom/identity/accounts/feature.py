@@ -60,11 +60,9 @@ DELETED: Final = server_event(
 
 
 class AccountsFeature(Feature):
-    """Accounts of users, and the setup of the first administrator."""
+    """Accounts of users."""
 
     blueprints = (
-        "start_views:blueprint",
-        "setup_views:blueprint",
         "views:blueprint",
         "credential_views:blueprint",
         "factor_views:blueprint",
@@ -76,8 +74,6 @@ class AccountsFeature(Feature):
         ("credential.bind", FAILURE): "nothing changed",
         ("factor.rename", SUCCESS): "the name is for its user only",
         ("plugin.act-as", SUCCESS): "what the plugin then does has events of its own",
-        ("setup-link.issue", SUCCESS): "before the first user exists",
-        ("setup-link.redeem", FAILURE): "before the first user exists",
         ("user.erase", SUCCESS): "names no user",
     }
 

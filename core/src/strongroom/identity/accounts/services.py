@@ -15,7 +15,6 @@ from strongroom.identity.accounts.factor_changes import FactorChanges
 from strongroom.identity.accounts.factor_enrolling import FactorEnrolling
 from strongroom.identity.accounts.factor_methods import FactorMethods
 from strongroom.identity.accounts.factor_reports import FactorReports
-from strongroom.identity.accounts.first_administrator import Setup
 from strongroom.identity.accounts.first_password import FirstPassword
 from strongroom.identity.accounts.reauthentication import Reauthentication, StepUp
 from strongroom.identity.accounts.registration import RegistrationService
@@ -87,17 +86,6 @@ class AccountServices(ServiceGroup):
             self._user_services.consents,
             self._audit,
             self._settings.users.registration,
-        )
-
-    @cached_property
-    def setup(self) -> Setup:
-        return Setup(
-            self._database,
-            self._clock,
-            self._base.keys,
-            self._users,
-            self.registration,
-            self._audit,
         )
 
     @cached_property
@@ -251,6 +239,5 @@ class AccountServices(ServiceGroup):
 
     def register_prune_steps(self) -> Iterable[PruneStep]:
         return [
-            PruneStep("setup links", self.setup.prune),
             PruneStep("personal data of deleted users", partial(self._erasure.erase, PRUNING)),
         ]

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from joserfc.jwk import OctKey, RSAKey
 
-from strongroom.assembly.samples import samples_in
 from strongroom.content.storage.stores import find_fault
+from strongroom.extensions.production_checks.samples import samples_in
 from strongroom.foundation.addresses import parse_network
 from strongroom.foundation.config import Configuration, Settings
 from strongroom.foundation.config.describe import secrets_in, spell

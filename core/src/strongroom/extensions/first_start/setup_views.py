@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import Any, Final
 
+from strongroom.extensions.first_start.first_administrator import Setup
+from strongroom.extensions.first_start.start_views import StartPages
 from strongroom.foundation import errors
-from strongroom.identity.accounts.first_administrator import Setup
 from strongroom.identity.accounts.registration import Registration
 from strongroom.identity.accounts.schemas import SetupSchema, UserSchema
-from strongroom.identity.accounts.start_views import StartPages
 from strongroom.identity.sessions.browser_sessions import BrowserSessions
 from strongroom.identity.sessions.login import LoginService
 from strongroom.identity.users.models import User, UserType
@@ -23,7 +23,7 @@ from strongroom.web.pages.html import Pages
 
 blueprint: Final = Blueprint("setup", url_prefix="/setup", description="The first administrator.")
 
-_PAGES: Final = Pages("strongroom.identity.accounts")
+_PAGES: Final = Pages("strongroom.extensions.first_start")
 _PAGE: Final = {"responses": {"200": {"description": "A page", "content": {"text/html": {}}}}}
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
+from strongroom.extensions.first_start.first_administrator import Setup
+from strongroom.extensions.first_start.setup_command import setup_command
 from strongroom.foundation.config import Settings
 from strongroom.foundation.locales import choose_locale
-from strongroom.identity.accounts.first_administrator import Setup
 from strongroom.identity.accounts.schemas import StartSchema
-from strongroom.identity.accounts.setup_command import setup_command
 from strongroom.plugin_api.web import StartPage
 from strongroom.version import __version__
 from strongroom.web.http.access import Access
@@ -21,7 +21,7 @@ from strongroom.web.pages.html import Pages
 HTML: Final = "text/html"
 
 blueprint: Final = Blueprint("start", description="The start page.")
-_PAGES: Final = Pages("strongroom.identity.accounts")
+_PAGES: Final = Pages("strongroom.extensions.first_start")
 _BY_ACCEPT: Final = {"Vary": "Accept, Accept-Language"}
 
 

@@ -1,0 +1,1 @@
+"""Exports of the audit log, and their verification."""
