@@ -11,7 +11,7 @@ from tomllib import TOMLDecodeError, loads
 import pytest
 
 from strongroom.cli.startup import require_offline
-from strongroom.cli.trial import away_services
+from strongroom.cli.trial import unavailable_services
 from strongroom.foundation.config import ConfigurationError, load
 from strongroom.foundation.database.upgrade import SCHEMA_REVISION
 from strongroom.identity.sessions.signing_keys import create_key_file
@@ -80,10 +80,10 @@ def _check(config: Path, environment: Mapping[str, str]) -> tuple[int, str]:
     try:
         configuration = load(config, environment)
         require_offline(configuration)
-        away = away_services(configuration)
+        problems = unavailable_services(configuration)
     except ConfigurationError as error:
         return (3 if error.is_temporary else 2), str(error)
-    return (3 if away else 0), "\n".join(map(str, away))
+    return (3 if problems else 0), "\n".join(map(str, problems))
 
 
 @pytest.fixture(scope="module")

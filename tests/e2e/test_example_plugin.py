@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.cli.main import EXIT_AWAY
+from strongroom.cli.main import EXIT_UNAVAILABLE
 from tests.support.client import Client
 from tests.support.commands import run_command
 from tests.support.config import change_config, main_storage
@@ -53,7 +53,7 @@ def test_a_share_that_is_away_stops_the_start_with_one_line(server_config: Path,
     change_config(server_config, {"storages": {"main": {"check_mount": True}}})
     result = run_command("serve", "--config", str(server_config))
     # The configuration may be right: the share may be mounted later.
-    assert result.returncode == EXIT_AWAY
+    assert result.returncode == EXIT_UNAVAILABLE
     line = server_config.read_text().splitlines().index("[storages.main]") + 1
     # The last line, for fs itself warns of pkg_resources.
     assert result.stderr.splitlines()[-1] == (

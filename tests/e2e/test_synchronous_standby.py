@@ -15,7 +15,7 @@ from tests.support.replicas import Pair
 from tests.support.server import serving, write_config
 from tests.support.waiting import SLACK_SECONDS, wait_until
 
-NOTE = "A synchronous standby is away: writes wait for it."
+NOTE = "A synchronous standby is unavailable: writes wait for it."
 
 
 @pytest.mark.extended

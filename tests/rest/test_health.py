@@ -1,4 +1,4 @@
-"""Whether the server lives and is ready, and which part is away."""
+"""Whether the server lives and is ready, and which part is unavailable."""
 
 from pathlib import Path
 

@@ -189,7 +189,7 @@ def test_a_login_by_a_route_of_a_plugin_counts_by_the_same_limit(api: Api) -> No
 
 
 class TestRedis:
-    """Counting in Redis, which may be away."""
+    """Counting in Redis, which may be unavailable."""
 
     @pytest.fixture
     def redis(self, tmp_path: Path) -> Iterator[RedisServer]:

@@ -219,7 +219,7 @@ MISTAKES = [
         AWAY,
     ),
     Mistake(
-        "The database is away",
+        "The database is unavailable",
         'database.url = "postgresql+psycopg://strongroom:hush@127.0.0.1:1/strongroom"',
         "database.url: PostgreSQL at 127.0.0.1:1 does not answer: Connection refused; start "
         "it, or correct the host and port in database.url",
@@ -236,7 +236,7 @@ MISTAKES = [
         "redis.url: must begin with redis:// or rediss://",
     ),
     Mistake(
-        "Redis is away",
+        "Redis is unavailable",
         'redis.url = "redis://127.0.0.1:1/0"',
         "redis.url: Redis at 127.0.0.1:1 does not answer, and without it logins are refused; "
         "start it, or correct redis.url",
@@ -289,7 +289,7 @@ MISTAKES = [
         "storages.archive.access_key_id: is unknown to the store; correct it (InvalidAccessKeyId)",
     ),
     Mistake(
-        "S3 is away",
+        "S3 is unavailable",
         'plugins.enabled = ["storage_local", "storage_s3"]\nstorages.archive = { backend = '
         '"s3", bucket = "files", endpoint_url = "http://127.0.0.1:1", region = "us-east-1", '
         'access_key_id = "key", secret_access_key = "hush", addressing_style = "path" }',
@@ -431,14 +431,14 @@ MISTAKES = [
 
 DOCTOR = [
     Mistake(
-        "The mail server is away",
+        "The mail server is unavailable",
         'messages.smtp = { host = "127.0.0.1", port = 1, encryption = "none" }',
         "messages.smtp: not sent: the mail server cannot be reached at 127.0.0.1:1, none: "
         "Connection refused; correct [messages.smtp]",
         FINE,
     ),
     Mistake(
-        "The virus scanner is away",
+        "The virus scanner is unavailable",
         'plugins.enabled = ["storage_local", "scan_clamd", "login_oidc"]\nscanning.scanners '
         '= ["clamd"]\nscanning.clamd.socket = "/nowhere.ctl"',
         "scanning.clamd: is unavailable: clamd: No such file or directory; start its "
@@ -446,7 +446,7 @@ DOCTOR = [
         FINE,
     ),
     Mistake(
-        "The provider of logins is away",
+        "The provider of logins is unavailable",
         'plugins.enabled = ["storage_local", "scan_clamd", "login_oidc"]\nlogin.methods = '
         '["password", "oidc"]\nlogin.oidc.providers.acme = { issuer = "https://127.0.0.1:1", '
         'client_id = "strongroom", client_secret = "hush" }',

@@ -44,7 +44,7 @@ class RedisServer:
         self.process.wait(timeout=STOP_SECONDS)
 
     def follow(self) -> None:
-        """Make it a replica of a server that is away, so that it refuses writes."""
+        """Make it a replica of a server that is unavailable, so that it refuses writes."""
         with Redis.from_url(self.url) as client:
             client.replicaof("127.0.0.1", "1")
 

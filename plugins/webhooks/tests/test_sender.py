@@ -1,4 +1,4 @@
-"""The thread that claims deliveries, while the database is away."""
+"""The thread that claims deliveries, while the database is unavailable."""
 
 import logging
 from typing import Any, cast
@@ -12,7 +12,7 @@ from strongroom_webhooks.sender import Sender
 
 
 class Queue:
-    """A queue whose database is away for some reads."""
+    """A queue whose database is unavailable for some reads."""
 
     def __init__(self, failures: list[Exception]) -> None:
         self._failures = failures

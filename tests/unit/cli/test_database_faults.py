@@ -1,4 +1,4 @@
-"""What is wrong with the URL of a database is distinguished from a database that is away."""
+"""What is wrong with the URL of a database is distinguished from a database that is unavailable."""
 
 import pytest
 from sqlalchemy import make_url

@@ -48,21 +48,21 @@ def check_command(context: CommandContext, *, offline: bool) -> None:
 
 
 def _require_present(configuration: Configuration) -> None:
-    """Exit with 3 if a service is away; the last line is whether the server would start."""
-    from strongroom.cli.main import EXIT_AWAY
-    from strongroom.cli.trial import away_services
+    """Exit with 3 if a service is unavailable; the last line is whether the server would start."""
+    from strongroom.cli.main import EXIT_UNAVAILABLE
+    from strongroom.cli.trial import unavailable_services
 
     try:
-        away = away_services(configuration)
+        problems = unavailable_services(configuration)
     except ConfigurationError as error:
         if error.is_temporary:
             echo("the server would not start now")
         raise
-    for problem in away:
+    for problem in problems:
         echo(f"strongroom: {problem}", err=True)
-    if away:
+    if problems:
         echo("the server would start, without what does not answer now")
-        sys.exit(EXIT_AWAY)
+        sys.exit(EXIT_UNAVAILABLE)
 
 
 @config_group.command("show")

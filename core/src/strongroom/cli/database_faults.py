@@ -1,4 +1,4 @@
-"""Why a database cannot be used: the host, the password or the name is wrong, or it is away now."""
+"""Why a database cannot be used: the host, the password or the name is wrong, or it is down now."""
 
 import re
 from typing import Final

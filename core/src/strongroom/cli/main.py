@@ -18,7 +18,7 @@ from strongroom.version import __version__
 EXIT_CONFIGURATION: Final = 2
 """The configuration is wrong."""
 
-EXIT_AWAY: Final = 3
+EXIT_UNAVAILABLE: Final = 3
 """The configuration may be right, but a service that it names does not answer now."""
 
 
@@ -139,4 +139,4 @@ def main(**options: Any) -> None:
     except ConfigurationError as error:
         for problem in error.problems:
             echo(f"strongroom: {problem}", err=True)
-        sys.exit(EXIT_AWAY if error.is_temporary else EXIT_CONFIGURATION)
+        sys.exit(EXIT_UNAVAILABLE if error.is_temporary else EXIT_CONFIGURATION)

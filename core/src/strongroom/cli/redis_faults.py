@@ -1,4 +1,4 @@
-"""Why Redis cannot be used: its URL is wrong, or it is away now."""
+"""Why Redis cannot be used: its URL is wrong, or it is unavailable now."""
 
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from strongroom.foundation.database.upgrade import Schema
 
 
-def away_services(configuration: Configuration) -> list[Problem]:
+def unavailable_services(configuration: Configuration) -> list[Problem]:
     """Check whether a server would start; return the services that it would start without.
 
     Raises:

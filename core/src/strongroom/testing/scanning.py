@@ -177,7 +177,7 @@ class ContentScannerContract:
     def test_errors_of_the_stream_are_raised_unchanged(
         self, scanner: ContentScanner[Any], passed: Sample, refused: Sample
     ) -> None:
-        error = StorageUnavailable("the store is away")
+        error = StorageUnavailable("the store is unavailable")
         source = BreakingSource(1024 * 1024, error)
         raised: list[Exception] = []
         try:

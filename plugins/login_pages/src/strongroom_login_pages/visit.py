@@ -237,7 +237,7 @@ class LoginVisit(Visit):
     def page(
         self, template: str, *, status: int = 200, form_targets: Sequence[str] = (), **values: Any
     ) -> Any:
-        """Return the response with a page; 503 for a refused form, if a part of the server is away.
+        """Return the response with a page; 503 for a refused form, if a service is unavailable.
 
         Args:
             form_targets: URLs of other servers that the forms of the page may lead to.

@@ -222,7 +222,7 @@ def _since(started: float) -> int:
 
 
 def _log_failure(error: Exception) -> None:
-    """Log the first of several failures: a database that is away fails at each poll."""
+    """Log the first of several failures: a database that is unavailable fails at each poll."""
     # An error of the API is one of a backend, which has no place in this code.
     traceback = None if isinstance(error, ApiError) else error
     logger.error("Webhooks: claiming deliveries failed: %s", error, exc_info=traceback)

@@ -19,7 +19,7 @@ from strongroom_storage_local.options import LocalOptions
 
 
 class Moody(LocalBackend):
-    """A storage that can be away for deletions."""
+    """A storage that can be unavailable for deletions."""
 
     away = False
 

@@ -1,4 +1,4 @@
-"""A storage that is away is left alone, and found again."""
+"""A storage that is unavailable is left alone, and found again."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The gauge of connections in use stays right while the database is away."""
+"""The gauge of connections in use stays right while the database is unavailable."""
 
 import pytest
 from prometheus_client import CollectorRegistry

@@ -53,17 +53,17 @@ def test_a_clock_that_is_set_back_keeps_no_answer(clock: ManualClock) -> None:
     faults: list[str | None] = [None]
     with started(clock, part=lambda: faults[0]) as readiness:
         assert readiness.report().is_ready
-        faults[0] = "It is away."
+        faults[0] = "It is unavailable."
         clock.advance(-FRESH)
         assert not readiness.report().is_ready
 
 
 def test_a_fault_of_a_shared_part_is_a_note(clock: ManualClock) -> None:
-    probes = Probes(own={"disk": lambda: None}, shared={"store": lambda: "It is away."})
+    probes = Probes(own={"disk": lambda: None}, shared={"store": lambda: "It is unavailable."})
     with closing(Readiness(probes, clock)) as readiness:
         report = readiness.report()
-    assert (report.is_ready, report.notes) == (True, {"store": "It is away."})
-    assert report.parts == {"disk": None, "store": "It is away."}
+    assert (report.is_ready, report.notes) == (True, {"store": "It is unavailable."})
+    assert report.parts == {"disk": None, "store": "It is unavailable."}
 
 
 def test_a_shared_part_may_have_a_fault_of_the_instance(clock: ManualClock) -> None:

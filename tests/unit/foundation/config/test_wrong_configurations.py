@@ -8,7 +8,7 @@ from tests.support.production import fault
 from tests.support.wrong_configurations import BAD_VALUES, MISSPELT, UNSAFE
 
 from strongroom.cli.startup import require_offline
-from strongroom.cli.trial import away_services
+from strongroom.cli.trial import unavailable_services
 from strongroom.foundation.config import ConfigurationError, load
 from strongroom.foundation.config.plugin_discovery import installed_plugins
 from strongroom.foundation.plugins import selection
@@ -193,7 +193,7 @@ def test_a_data_dir_that_is_a_file(config: Path, tmp_path: Path) -> None:
         {"server": {"mode": "development", "data_dir": f"{tmp_path}/file"}, "database": {"url": None}},
     )
     with pytest.raises(ConfigurationError) as refusal:
-        away_services(load(config, {}))
+        unavailable_services(load(config, {}))
     assert str(refusal.value).endswith(
         f"server.data_dir: cannot be used: {tmp_path}/file: Not a directory; "
         "name a folder that the server may create or write to"

@@ -180,7 +180,7 @@ DISK_FULL: Final = "Its disk is full."
 IN_RECOVERY: Final = "It is in recovery: a standby, which refuses writes."
 NO_ACCESS: Final = "Its folder cannot be read and written."
 
-STANDBY_AWAY: Final = Note("A synchronous standby is away: writes wait for it.")
+STANDBY_UNAVAILABLE: Final = Note("A synchronous standby is unavailable: writes wait for it.")
 
 FULL: Final = Note("It is full: uploads are refused.")
 
@@ -228,7 +228,7 @@ def _disk(folder: Path) -> str | None:
 
 
 def _database(database: Database) -> Outcome:
-    return database_fault(database) or (STANDBY_AWAY if _lacks_standby(database) else None)
+    return database_fault(database) or (STANDBY_UNAVAILABLE if _lacks_standby(database) else None)
 
 
 def _lacks_standby(database: Database) -> bool:

@@ -243,7 +243,7 @@ def _is_valid(authenticator: "TokenAuthenticator | KeyAuthenticator", caller: Ca
         # A copy, because the identity of this caller was verified before.
         authenticator.identify(replace(caller))
     except Unavailable:
-        # A database that is away ends no response that has begun.
+        # A database that is unavailable ends no response that has begun.
         return True
     except StrongroomError:
         return False
