@@ -4,10 +4,7 @@ from abc import ABC
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
-
-if TYPE_CHECKING:
-    from strongroom.plugin_api.host import HostAPI
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 SECRET_ENDINGS: Final = ("token", "secret", "password", "passphrase", "key")
 """How the names of options end that are secret unless their declaration has ``secret=False``."""
@@ -37,11 +34,15 @@ class Extension(ABC, Generic[OptionsT]):
 
     options: OptionsT
 
-    def attach(self, host: "HostAPI") -> None:
+    def attach(self, host: Any) -> None:
         """Receive the host of the extension's plugin. By default it is not kept. API 2.0.
 
         Called once per instance, after the constructor and before any other method. Only keep the host
         here: the data of the server can be used from the first call of another method on.
+
+        Args:
+            host: the :class:`~strongroom.plugin_api.host.HostAPI`, which an override names as the type.
+                The host has methods for extensions, so this module cannot import it.
         """
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from strongroom.assembly.plugin_host.acting import ActingUser
 from strongroom.assembly.plugin_host.files import HostFiles
 from strongroom.assembly.plugin_host.host_browser import HostBrowser
 from strongroom.assembly.plugin_host.host_factors import HostFactors
-from strongroom.assembly.plugin_host.host_pages import HostPages
+from strongroom.assembly.plugin_host.host_pages import HostPages, RegisteredParts
 from strongroom.assembly.plugin_host.limits import HostLimits
 from strongroom.assembly.plugin_host.lists import HostLists
 from strongroom.assembly.plugin_host.logins import HostLogins
@@ -53,7 +53,6 @@ from strongroom.web.http.errors import error_response
 from strongroom.web.http.internal_requests import send_request
 
 if TYPE_CHECKING:
-    from strongroom.assembly.plugin_host.hosts import PluginHosts
     from strongroom.assembly.services import Services
 
 T = TypeVar("T")
@@ -66,7 +65,7 @@ class PluginHost(HostAPI):
         services: returns the services of the process. Called when the plugin uses one of them and not
             before, because hooks also run without services, in ``config check --offline``, and a
             command opens them only if it needs them.
-        hosts: the hosts of all plugins, and what these have registered for pages.
+        registered: what all plugins have registered for pages.
     """
 
     def __init__(
@@ -76,7 +75,7 @@ class PluginHost(HostAPI):
         settings: Settings,
         clock: Clock,
         services: Callable[[], "Services"],
-        hosts: "PluginHosts",
+        registered: RegisteredParts,
     ) -> None:
         self._plugin = plugin
         self._options = options
@@ -84,7 +83,7 @@ class PluginHost(HostAPI):
         self._public_url = settings.public_root + self._base_path
         self._clock = clock
         self._services = services
-        self._registered = hosts
+        self._registered = registered
         self._user = ActingUser(plugin, services)
 
     @property

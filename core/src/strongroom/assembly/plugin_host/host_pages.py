@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from strongroom.assembly.plugin_host.forms import HostForms
+from strongroom.assembly.plugin_host.forms import HostForms, PluginForms
+from strongroom.assembly.plugin_host.page_parts import PageParts
 from strongroom.identity.sessions.factor_verification import SecondFactors
 from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.plugin_api.forms import FormsAPI
-from strongroom.plugin_api.pages import PageLink
+from strongroom.plugin_api.pages import LoginPages, PageLink
 from strongroom.plugin_api.rendering import PagesAPI
 from strongroom.web.http.access import optional_identity
 from strongroom.web.http.internal_requests import has_operation
@@ -18,8 +19,26 @@ from strongroom.web.pages.html import Pages
 from strongroom.web.pages.languages import page_languages
 
 if TYPE_CHECKING:
-    from strongroom.assembly.plugin_host.hosts import PluginHosts
     from strongroom.assembly.services import Services
+
+
+class RegisteredParts(Protocol):
+    """What all plugins have registered for pages.
+
+    Each property calls hooks of plugins when it is first read, and raises PluginError if one failed.
+    """
+
+    @property
+    def page_parts(self) -> PageParts:
+        """The links, menus and static files."""
+
+    @property
+    def forms(self) -> PluginForms:
+        """The forms of second factors and captchas."""
+
+    @property
+    def offered_login_pages(self) -> LoginPages | None:
+        """The pages on which browsers log in, if a plugin has them."""
 
 
 @dataclass(eq=False, repr=False)
@@ -29,13 +48,13 @@ class HostPages(PagesAPI):
     Args:
         plugin: the plugin, whose templates and files it uses.
         services: returns the services of the process.
-        hosts: what all plugins have registered for pages.
+        registered: what all plugins have registered for pages.
     """
 
     _plugin: str
     _base_path: str
     _services: Callable[[], "Services"]
-    _registered: "PluginHosts"
+    _registered: RegisteredParts
 
     def render(
         self,
