@@ -6,6 +6,7 @@ It is above them, because pytest allows a conftest below the root of a run to lo
 pytest_plugins = [
     "tests.support.durations",
     "tests.support.collection",
+    "tests.support.compiled_templates",
     "tests.support.databases",
     "tests.support.fixtures",
     "tests.support.threads",
