@@ -124,10 +124,11 @@ def upgrade(engine: Engine, plugins: AllTables = _NO_PLUGINS) -> None:
     with engine.execution_options(strongroom_writing=True).begin() as connection:
         # One transaction for all revisions. Both databases roll back changes of the schema, too.
         _UPGRADE_LOCK.acquire(connection)
-        config = alembic_config(connection)
-        command.upgrade(config, "head")
+        if not schema.is_current:
+            config = alembic_config(connection)
+            command.upgrade(config, "head")
+            require_code(connection, find_oldest_code(ScriptDirectory.from_config(config)))
         create_database_id(connection)
-        require_code(connection, find_oldest_code(ScriptDirectory.from_config(config)))
         for plugin, declared in plugins.items():
             oldest = _upgrade_plugin(connection, plugin, declared)
             require_code(connection, oldest, plugin)
