@@ -1,5 +1,6 @@
 """Routes of plugins as functions of a module: each application and each nested request has its host."""
 
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ from flask.testing import FlaskClient
 from tests.support.config import base_config, merged, write_toml
 
 from strongroom.assembly.app import create_app, get_container
+from strongroom.content.nodes.file_erasers import FileErasers
 from strongroom.foundation.config import load
 from strongroom.foundation.database.upgrade import upgrade
+from strongroom.plugin_api.deactivation import Deactivation, DeactivationCause
 from strongroom.plugin_api.host import HostAPI
-from strongroom.plugin_api.request import current_host, get_service
+from strongroom.plugin_api.request import bind_to_host, current_host, get_service
 
 SHARED = """
 from strongroom.plugin_api.request import current_host, get_service
@@ -53,16 +56,29 @@ def make_routes(name, nested):
 
     return routes
 
+erased = []
+
+def erase(transaction, subject):
+    erased.append(current_host()._plugin)
+
 lamps, desks = make_routes("lamps", "/desks"), make_routes("desks", None)
 """
 PLUGIN = """
 from strongroom.plugin_api import hookimpl
-from shelf_routes import {name}
+from shelf_routes import erase, {name}
 API_VERSION = "2.0"
 
 @hookimpl
 def register_blueprints():
     return [{name}]
+
+@hookimpl
+def register_file_erasers():
+    return [erase]
+
+@hookimpl
+def register_deactivations():
+    return [erase]
 """
 
 
@@ -109,6 +125,21 @@ def test_each_application_and_nested_request_has_its_host_and_services(apps: lis
             assert (body, own) == (outer, ["lamps"])
     every = apps[0].test_client().get("/livez").headers.getlist("X-All")
     assert sorted(every) == ["desks", "lamps"]
+
+
+def test_what_a_route_of_another_plugin_causes_has_its_own_host(apps: list[Flask]) -> None:
+    container = get_container(apps[0])
+    subject = Deactivation("user", DeactivationCause.SUSPENSION)
+
+    def cause() -> None:
+        with container.database.write() as connection:
+            container.get(FileErasers).erase(connection, "tenant", ["node"])
+            for end in container.registry.deactivations:
+                end(connection, subject)
+
+    bind_to_host(container.hosts.get("lamps"), cause)()
+    erased = importlib.import_module("shelf_routes").erased
+    assert sorted(erased) == ["desks", "desks", "lamps", "lamps"]
 
 
 def test_outside_of_a_request_is_no_current_host(apps: list[Flask]) -> None:

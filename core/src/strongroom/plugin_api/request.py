@@ -24,8 +24,9 @@ _HOST: Final[ContextVar["HostAPI"]] = ContextVar("strongroom-host")
 def current_host() -> "HostAPI":
     """Return the host of the plugin whose view, limit or hook of requests is being called.
 
-    The body of a response is sent later: a generator gets the host before its first ``yield`` from the
-    view that creates it.
+    Erasers and deactivations have it, too, also when a route of another plugin causes them. The body of
+    a response is sent later: a generator gets the host before its first ``yield`` from the view that
+    creates it.
 
     Raises:
         RuntimeError: nothing of a plugin's routes is being called.

@@ -318,7 +318,7 @@ def get_thing():
 def register_blueprints(host):
     return [make_routes(name, "/things", get_thing) for name in ("one", "two")]
         """,
-        f"{ACME}: GET /things is in two blueprints, one.get_thing and two.get_thing; choose another",
+        f"{ACME}: GET /things is in two blueprints, one.get_thing and two.acme_get_thing; choose",
     ),
 }
 

@@ -22,6 +22,7 @@ from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.metrics import Metric
 from strongroom.plugin_api.pruning import PruneStep
+from strongroom.plugin_api.request import bind_to_host
 from strongroom.plugin_api.state import Transaction
 from strongroom.web.core_events import CoreEvent
 from strongroom.web.parts import FileErasure, Part, UserEnding
@@ -104,7 +105,8 @@ class PluginPart(Part):
         for item in self._call(hook):
             if not callable(item):
                 self.refuse(f"returned {item!r} from {hook}; expected a function")
-            yield item
+            # A route of another plugin may have caused the call.
+            yield bind_to_host(self._hosts.get(self.plugin.name), item)
 
     def _run(self, hook: str, function: Callable[..., Any], *arguments: Any) -> None:
         """Call a function of the plugin; an error of its code names the plugin and the line."""
