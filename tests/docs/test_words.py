@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from strongroom.activity.notifications.templates import TEMPLATES
+
 ROOT = Path(__file__).parents[2]
 TEXTS = [
     *ROOT.glob("*.md"),
@@ -147,3 +149,30 @@ def test_no_further_function_is_named_by_a_preposition(folder: str) -> None:
         and re.fullmatch(r"(.*_)?of", node.name)
     ]
     assert len(functions) <= FUNCTIONS_AT_MOST[folder], functions
+
+
+# Not placeholders such as "$tenant" and "{tenantId}".
+TENANT = re.compile(r"(?<![${/\w])tenants?\b|租户", re.IGNORECASE)
+GUIDES_OF_PEOPLE = [
+    f"{folder}guides/{name}.md" for folder in ("", "zh/") for name in ("console", "account-pages")
+]
+DEFINITION = re.compile(r"A space is a tenant of the REST API|空间就是 REST API 中的租户")
+
+
+def test_the_glossary_says_where_a_tenant_is_called_a_space() -> None:
+    rows = (ROOT / "docs/glossary.md").read_text(encoding="utf-8").splitlines()
+    (row,) = (row for row in rows if row.startswith("| tenant |"))
+    assert "`space` (空间) in pages, mails and the guides of people" in row
+
+
+def test_mails_speak_of_spaces() -> None:
+    assert TENANT.search("Invitation to a tenant")
+    assert "$tenant" in repr(TEMPLATES["invitation"])
+    assert [name for name, text in TEMPLATES.items() if TENANT.search(repr(text))] == []
+
+
+@pytest.mark.parametrize("name", GUIDES_OF_PEOPLE)
+def test_guides_of_people_speak_of_spaces(name: str) -> None:
+    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    assert "space" in text or "空间" in text
+    assert TENANT.findall(DEFINITION.sub("", text)) == []
