@@ -5,11 +5,10 @@ of other processes, and those whose notification was lost in a crash, by reading
 """
 
 from collections.abc import Callable, Collection
-from typing import Final
 
 from sqlalchemy import Connection
 
-_TOPICS: Final = "strongroom_topics"
+from strongroom.foundation.database.transaction_state import get_transaction_state
 
 Listener = Callable[[Collection[str]], None]
 """Called with topics, on the thread that has committed; must return quickly and not raise."""
@@ -29,13 +28,6 @@ class CommitSignal:
         """Stop calling a listener."""
         self._listeners = tuple(item for item in self._listeners if item != listener)
 
-    def collect(self, connection: Connection) -> Collection[str]:
-        """Begin a transaction, and return its topics, which :func:`mark_topic` adds to later."""
-        # A new set per transaction: the info belongs to the connection and outlives a rollback.
-        topics: set[str] = set()
-        connection.info[_TOPICS] = topics
-        return topics
-
     def notify(self, topics: Collection[str]) -> None:
         """Call all listeners, if there are topics."""
         if topics:
@@ -45,6 +37,4 @@ class CommitSignal:
 
 def mark_topic(connection: Connection, topic: str) -> None:
     """Notify listeners about a topic after the commit of the caller's writing transaction."""
-    topics = connection.info.get(_TOPICS)
-    if topics is not None:
-        topics.add(topic)
+    get_transaction_state(connection).topics.add(topic)

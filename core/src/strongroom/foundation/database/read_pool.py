@@ -88,7 +88,8 @@ class ReadPool:
             reader.connection.rollback()
         # An interrupt may leave the answer of a statement unread.
         is_sound = error is None or isinstance(error, Exception)
-        if not (is_sound and self._end(reader) and self._is_current(reader)):
+        is_sound = is_sound and self._end(reader) and not reader.connection.invalidated
+        if not is_sound or reader.generation != self._generation:
             self._close(reader)
             return
         self._idle.append(reader)
@@ -161,9 +162,6 @@ class ReadPool:
         except sqlite3.Error:
             return False
         return True
-
-    def _is_current(self, reader: Reader) -> bool:
-        return not reader.connection.invalidated and reader.generation == self._generation
 
     def _close(self, reader: Reader) -> None:
         self._count(-1)

@@ -147,12 +147,19 @@ class SqliteWriter:
     def end(self, connection: Connection, error: BaseException | None) -> None:
         """Commit or, after an error, roll back."""
         try:
-            if error is None:
-                self._commit(connection)
-            else:
+            if error is not None:
                 self._roll_back(connection, error)
-        except BaseException:
+            elif connection.get_transaction() is None:
+                self._driver.commit()
+            else:
+                # SQLAlchemy began a transaction of its own, for listeners or its own statement.
+                connection.commit()
+        except sqlite3.Error as failure:
+            report = translated(connection, "COMMIT", failure)
             # Closing it rolls back what could not be committed.
+            self._discard()
+            raise report from failure
+        except BaseException:
             self._discard()
             raise
         finally:
@@ -172,16 +179,6 @@ class SqliteWriter:
         self._driver = connection.connection.driver_connection
         self._is_durable = True
         return connection
-
-    def _commit(self, connection: Connection) -> None:
-        if connection.get_transaction() is not None:
-            # SQLAlchemy began a transaction of its own, for listeners or a statement that it executed.
-            connection.commit()
-            return
-        try:
-            self._driver.commit()
-        except sqlite3.Error as error:
-            raise translated(connection, "COMMIT", error) from error
 
     def _roll_back(self, connection: Connection, error: BaseException) -> None:
         try:

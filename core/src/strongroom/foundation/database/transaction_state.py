@@ -1,7 +1,7 @@
 """Values of one writing transaction, and what follows its commit."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any, Final
 
 from sqlalchemy import Connection
@@ -10,19 +10,28 @@ logger = logging.getLogger(__name__)
 
 _STATE: Final = "strongroom_transaction"
 
+Work = Callable[[Connection, Set[str]], None]
+"""Called right before the commit, with the keys of all its calls in the transaction."""
+
+Deferred = dict[Work, set[str]]
+
 
 class TransactionState:
     """What the functions of one transaction share.
 
     Args:
         values: by the name of the module that owns them.
+        topics: what listeners are notified of after the commit.
+        deferred: work right before the commit, with its keys.
         actions: run after the commit, in this order; ``None``: the transaction has none.
     """
 
-    __slots__ = ("actions", "values")
+    __slots__ = ("actions", "deferred", "topics", "values")
 
     def __init__(self, *, accepts_actions: bool = False) -> None:
         self.values: dict[str, Any] = {}
+        self.topics: set[str] = set()
+        self.deferred: Deferred = {}
         self.actions: list[Callable[[], object]] | None = [] if accepts_actions else None
 
     def run_actions(self) -> None:

@@ -1,6 +1,6 @@
 """Writing transactions, on both databases."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
 from types import TracebackType
@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from strongroom.foundation.database.commit_signal import CommitSignal
-from strongroom.foundation.database.deferred import Deferred, run_deferred, take_deferred
+from strongroom.foundation.database.deferred import run_deferred
 from strongroom.foundation.database.engines import LAZY
 from strongroom.foundation.database.failures import DATABASE_ERRORS, raise_translated
 from strongroom.foundation.database.transaction_state import TransactionState, begin_state
@@ -77,7 +77,6 @@ class Write:
     _on_wait: Callable[[float], None] | None
     _accepts_actions: bool = False
     _connection: Connection = field(init=False)
-    _topics: Collection[str] = field(init=False)
     state: TransactionState = field(init=False)
 
     def __enter__(self) -> Connection:
@@ -89,7 +88,6 @@ class Write:
             raise
         if self._on_wait is not None:
             self._on_wait(perf_counter() - began)
-        self._topics = self._commits.collect(connection)
         self.state = begin_state(connection, accepts_actions=self._accepts_actions)
         return connection
 
@@ -99,28 +97,29 @@ class Write:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        deferred = take_deferred(self._connection)
-        if deferred and error is None:
-            self._run(deferred)
-        self._end(error)
-        if error is None:
-            # After the release of the lock.
-            if self._topics:
-                self._commits.notify(self._topics)
-        else:
-            raise_translated(error)
-
-    def _run(self, deferred: Deferred) -> None:
-        try:
-            run_deferred(self._connection, deferred)
-        except BaseException as error:
-            self._end(error)
-            raise_translated(error)
-            raise
-
-    def _end(self, error: BaseException | None) -> None:
+        if self.state.deferred and error is None:
+            self._run_deferred()
+        # Hot: without a function for the end, see ADR 0088.
         try:
             self._writer.end(self._connection, error)
         except DATABASE_ERRORS as failure:
             raise_translated(failure)
+            raise
+        if error is None:
+            # After the release of the lock.
+            if self.state.topics:
+                self._commits.notify(self.state.topics)
+        else:
+            raise_translated(error)
+
+    def _run_deferred(self) -> None:
+        try:
+            run_deferred(self._connection, self.state.deferred)
+        except BaseException as error:
+            try:
+                self._writer.end(self._connection, error)
+            except DATABASE_ERRORS as failure:
+                raise_translated(failure)
+                raise
+            raise_translated(error)
             raise

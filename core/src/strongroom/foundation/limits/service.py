@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Final
 
-from flask_limiter import Limiter, RateLimitExceeded, RequestLimit
+from flask_limiter import Limiter, RateLimitExceeded
 from limits import RateLimitItem, parse
 from limits.errors import StorageError
 from sqlalchemy import Connection, Executable, bindparam, case, delete, select, update
@@ -90,10 +90,9 @@ class RateLimits:
         """
         # Hot: without a context manager (ADR 0076).
         try:
-            if breach := self._count(name):
-                subject = breach.request_args[0]
-                full = self._full(_make_windows(name, subject, self._limits[name]))
-                raise self._refusal({name}, full)
+            self._checks[name]()
+        except RateLimitExceeded:
+            raise self._check_refusal(name) from None
         except StorageError as error:
             raise _uncounted(error) from error
 
@@ -107,7 +106,11 @@ class RateLimits:
             Unavailable: the backend is unavailable.
         """
         with _failing_closed():
-            return self._count(name) is None
+            try:
+                self._checks[name]()
+            except RateLimitExceeded:
+                return False
+            return True
 
     def spend(self, *allowances: Allowance) -> None:
         """Count one event for each allowance.
@@ -147,13 +150,12 @@ class RateLimits:
         check.__name__ = name
         return self._limiter.shared_limit("; ".join(map(str, rates)), scope=name)(check)
 
-    def _count(self, name: str) -> RequestLimit | None:
-        """Count the request, and return the rate that had no room."""
-        try:
-            self._checks[name]()
-        except RateLimitExceeded:
-            return next(limit for limit in self._limiter.current_limits if limit.breached)
-        return None
+    def _check_refusal(self, name: str) -> TooManyRequests:
+        """Return the refusal of a request that a limit has no room for."""
+        breach = next(limit for limit in self._limiter.current_limits if limit.breached)
+        with _failing_closed():
+            full = self._full(_make_windows(name, breach.request_args[0], self._limits[name]))
+            return self._refusal({name}, full)
 
     def _windows(self, allowances: Iterable[Allowance]) -> list[Window]:
         return [

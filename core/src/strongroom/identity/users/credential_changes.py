@@ -303,7 +303,8 @@ class CredentialChanges:
                 settled = _settled(user_id, before, after, changes, by)
                 self._prepare_messages(connection, settled)
                 events += (_event(user_id, change, by) for change in changes)
-        self._audit.record_all(connection, events)
+        if events:
+            self._audit.record_all(connection, events)
 
     def _prepare_messages(self, connection: Connection, settled: SettledChange) -> None:
         if settled.by.informs:

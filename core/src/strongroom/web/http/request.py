@@ -238,7 +238,7 @@ def origin() -> Origin:
     caller = environ.get(CALLER)
     identity = caller and caller.identity
     impersonator_id = identity and identity.actor_id
-    sent = (sender.address, sender.user_agent, _get_request_id(environ), languages())
+    sent = (sender.address, sender.user_agent, find_request_id(environ), languages())
     return Origin(*sent, impersonator_id=impersonator_id)
 
 
@@ -264,10 +264,11 @@ def _environ_key(name: str) -> str:
 
 def request_id() -> str:
     """Return the id of the request: the one that the client sent if it is valid, otherwise a new one."""
-    return _get_request_id(current_environ())
+    return find_request_id(current_environ())
 
 
-def _get_request_id(environ: dict[str, Any]) -> str:
+def find_request_id(environ: dict[str, Any]) -> str:
+    """Return the id of the request with an environ."""
     known: str | None = environ.get(_ID_KEY)
     if known is None:
         offered = environ.get("HTTP_X_REQUEST_ID")

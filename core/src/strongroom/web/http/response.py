@@ -50,8 +50,8 @@ class Response(flask.Response):
     def __init__(
         self, body: bytes | Iterable[bytes] = b"", status: int = 200, headers: HeaderItems = ()
     ) -> None:
-        items = _items(headers)
-        self._items = [*items]
+        # Hot: mostly a tuple, see ADR 0076.
+        self._items = [*(headers if type(headers) is tuple else _items(headers))]
         self._status, self._status_code = _STATUS_LINES.get(status, f"{status} UNKNOWN"), status
         self._on_close = []
         self.direct_passthrough = False
@@ -123,7 +123,8 @@ class Response(flask.Response):
 
 def json_response(text: str, status: int = 200, headers: HeaderItems = ()) -> Response:
     """Return the response with a JSON text as its content."""
-    return Response(f"{text}\n".encode(), status, (JSON_TYPE, *_items(headers)))
+    items = headers if type(headers) is tuple else _items(headers)
+    return Response(f"{text}\n".encode(), status, (JSON_TYPE, *items))
 
 
 def _items(headers: HeaderItems) -> Iterable[tuple[str, str]]:

@@ -49,8 +49,8 @@ from strongroom.web.http.request import (
     OperationContext,
     PublicUrl,
     current_environ,
+    find_request_id,
     get_service,
-    request_id,
 )
 from strongroom.web.http.response import JsonProvider, Response
 from strongroom.web.http.routing import Operation
@@ -263,7 +263,8 @@ class Application(Flask):
 
         Content is compressed last, because hooks read and change the plain one.
         """
-        context, environ, identifier = _cv_request.get(), current_environ(), request_id()
+        context, environ = _cv_request.get(), current_environ()
+        identifier = find_request_id(environ)
         rule = context.rule if isinstance(context, OperationContext) else context.request.url_rule
         note_route(environ, rule.rule if rule else NO_ROUTE, identifier)
         is_private = environ["REQUEST_METHOD"] != "GET" or carries_token(environ)
