@@ -19,6 +19,7 @@ from bench import (
     orders,
     pages,
     passkeys,
+    releases,
     remote_bundles,
     scaling,
     searches,
@@ -32,6 +33,9 @@ from bench.harness import QUICK, Plan, Row
 from bench.report import as_json, line, markdown
 
 Bench = Callable[[Plan], list[Row]]
+
+RELEASE: Final = "release"
+"""Compares with the last release, once there is one."""
 
 # Uploads come first: a file system may be slow for minutes where much has just been deleted.
 BENCHES: Final[dict[str, Bench]] = {
@@ -52,6 +56,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "searches": searches.measure,
     "orders": orders.measure,
     "users": users.measure,
+    RELEASE: releases.measure,
 }
 RESULTS: Final = Path(__file__).with_name("results")
 
@@ -61,11 +66,12 @@ def main() -> None:
     options = _parser().parse_args()
     # Exit by an exception on SIGTERM, so that the servers are stopped first.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    plan = QUICK if options.quick else Plan(options.rounds, options.seconds, files=options.files)
-    names = options.benches or list(BENCHES)
+    plan = QUICK if options.quick else _plan(options)
+    names = options.benches or [name for name in BENCHES if name != RELEASE or releases.last_release()]
     failed: list[str] = []
     if options.against:
-        rows = trees.measure(plan, options.against.resolve(), names)
+        with releases.installed(options.against) as checkout:
+            rows = trees.measure(plan, checkout, names)
     else:
         rows, failed = measured(names, plan)
     text, figures = markdown(rows, plan), as_json(rows, plan)
@@ -78,6 +84,10 @@ def main() -> None:
         (RESULTS / "latest.json").write_text(figures)
     if failed:
         sys.exit(f"without figures: {', '.join(failed)}")
+
+
+def _plan(options: argparse.Namespace) -> Plan:
+    return Plan(options.rounds, options.seconds, files=options.files, pairs=options.pairs)
 
 
 def is_complete(plan: Plan) -> bool:
@@ -122,13 +132,14 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("bench", description="Compare Strongroom with peers and limits.")
     parser.add_argument("benches", nargs="*", type=_bench, metavar="NAME", help=", ".join(BENCHES))
     parser.add_argument("--rounds", type=int, default=Plan().rounds, help="rounds for each side")
+    parser.add_argument("--pairs", type=int, default=Plan().pairs, help="of servers of two versions")
     parser.add_argument("--seconds", type=float, default=Plan().seconds, help="of a measurement")
     parser.add_argument("--files", type=int, default=Plan().files, help="of a large tenant, or users")
     parser.add_argument(
         "--quick", action="store_true", help="as little as possible, to see that all benches run"
     )
     parser.add_argument(
-        "--against", type=Path, metavar="PATH", help="compare with a checkout that has its own .venv"
+        "--against", metavar="VERSION", help="compare with a commit, or a folder that has its own .venv"
     )
     parser.add_argument(
         "--json", type=Path, action="append", default=[], help="one more file of figures"

@@ -43,6 +43,15 @@ class Load:
     seconds: float
     processor_seconds: float
 
+    @classmethod
+    def total(cls, loads: "Sequence[Load]") -> "Load":
+        """Return the sum of several measurements of a server."""
+        return cls(
+            sum(load.answers for load in loads),
+            sum(load.seconds for load in loads),
+            sum(load.processor_seconds for load in loads),
+        )
+
     @property
     def rate(self) -> float:
         """Responses per second."""

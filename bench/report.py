@@ -34,7 +34,8 @@ def markdown(rows: Sequence[Row], plan: Plan) -> str:
         f"Medians of {plan.rounds} rounds in which both sides alternated, on {machine['cores']} cores "
         f"with Python {machine['python']}.\n"
         f"A ratio above 1 is better than the reference: a peer, or a limit that does only the bare "
-        f"operation.\nThe spread is the lowest and the highest ratio of a round.\n"
+        f"operation.\nThe spread is the lowest and the highest ratio of a round; next to another "
+        f"version,\nof {plan.pairs} pairs of fresh servers.\n"
         f"\n{table(rows)}\n"
     )
 

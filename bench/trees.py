@@ -125,14 +125,21 @@ def _programs(other: Path) -> tuple[str, str]:
 
 
 def _measure(plan: Plan, other: Path, workload: Workload) -> list[Row]:
+    """Return the rows of a workload, whose figures and spread are over pairs of fresh servers."""
+    pairs = [_measure_pair(plan, other, workload) for _ in range(plan.pairs)]
+    ours, theirs = ([Load.total(loads) for loads in side] for side in zip(*pairs, strict=True))
+    return compare(workload.name, ours, {other.name: theirs})
+
+
+def _measure_pair(plan: Plan, other: Path, workload: Workload) -> list[list[Load]]:
+    """Return the measurements of each side by a pair of servers."""
     with ExitStack() as stack:
         turns = []
         for program in _programs(other):
             folder = Path(stack.enter_context(TemporaryDirectory()))
             server = stack.enter_context(strongroom(folder, program=program))
             turns.append(workload.prepare(Scene(plan, folder, server)))
-        ours, theirs = interleave(plan.rounds, *turns)
-    return compare(workload.name, ours, {other.name: theirs})
+        return interleave(plan.rounds, *turns)
 
 
 def _measure_start(plan: Plan, other: Path) -> list[Row]:

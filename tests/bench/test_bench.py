@@ -4,6 +4,7 @@ import json
 import os
 import select
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,11 +21,13 @@ from bench import (
     orders,
     pages,
     passkeys,
+    releases,
     remote_bundles,
     scaling,
     searches,
     startup,
     transfer,
+    trees,
     uploads,
     users,
 )
@@ -140,6 +143,39 @@ def test_loads_are_compared_by_speed_and_by_cost() -> None:
     speed, cost = compare("path", loads, {"limit": limits})
     assert (speed.values, speed.ratio) == ([10.0], Spread(0.25, 0.25, 0.25))
     assert (cost.values, cost.ratio) == ([50.0], Spread(0.125, 0.125, 0.125))
+
+
+def test_a_commit_is_compared_by_pairs_of_fresh_servers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pairs = iter([[[Load(10, 1.0, 1.0)] * 2, [Load(10, 1.0, 2.0)] * 2], [[Load(20, 1.0, 1.0)]] * 2])
+    monkeypatch.setattr("bench.trees._measure_pair", lambda *_: next(pairs))
+    plan = Plan(pairs=2)
+    workload = next(each for each in trees.WORKLOADS if each.bench == "details")
+    monkeypatch.setattr("bench.trees.WORKLOADS", [workload])
+    speed, cost = trees.measure(plan, tmp_path / "v1", ["details"])
+    assert (cost.limit and cost.limit.name, cost.values) == ("v1", [100.0, 50.0])
+    assert (cost.ratio, speed.ratio) == (Spread(1.5, 1.0, 2.0), Spread(1.0, 1.0, 1.0))
+
+
+def test_the_last_release_is_the_nearest_tag_of_a_version(tmp_path: Path) -> None:
+    def git(*arguments: str) -> None:
+        identity = ("-c", "user.name=A", "-c", "user.email=a@example.com")
+        subprocess.run(["git", *identity, "-C", tmp_path, *arguments], check=True, capture_output=True)
+
+    git("init")
+    for tag in ("v0.1.0", "v0.2.0", "nightly"):
+        git("commit", "--allow-empty", "--message", tag)
+        assert releases.last_release(tmp_path) == {"v0.1.0": None, "v0.2.0": "v0.1.0"}.get(tag, "v0.2.0")
+        git("tag", tag)
+    assert releases.last_release(tmp_path) == "v0.2.0"
+
+
+def test_a_folder_is_a_version_that_is_installed_already(tmp_path: Path) -> None:
+    with releases.installed(str(tmp_path)) as checkout:
+        assert checkout == tmp_path
+    with pytest.raises(subprocess.CalledProcessError), releases.installed("no-such-commit"):
+        pytest.fail("there is no such commit")
 
 
 def test_without_a_limit_there_is_no_ratio() -> None:
@@ -308,7 +344,7 @@ def test_encrypted_transfers_are_compared_with_plain_ones_over_each_store() -> N
 
 def test_every_bench_has_its_name() -> None:
     of_requests = "uploads login passkey busy details scaling pages downloads"
-    of_servers = "transfer encryption bundles remote-bundles startup lists searches orders users"
+    of_servers = "transfer encryption bundles remote-bundles startup lists searches orders users release"
     assert list(BENCHES) == f"{of_requests} {of_servers}".split()
 
 
