@@ -1,7 +1,7 @@
 """Pages of the sections of a folder: ranges of an index that start at the key of their first node."""
 
 from collections.abc import Callable, Sequence
-from enum import Enum
+from enum import StrEnum
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -30,7 +30,7 @@ PageQuery = Callable[[Paging, Columns], Any]
 """Builds the query of a page: the given columns of its nodes, then the user's grant on each of them."""
 
 
-class Viewer(Enum):
+class Viewer(StrEnum):
     """The sources of a user's permissions on the nodes in a folder."""
 
     MANAGER = "the folder alone, because nothing exceeds the permission to manage it"

@@ -1,7 +1,6 @@
 """Requests for pages of files and folders, and the pages."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
@@ -17,8 +16,7 @@ from strongroom.foundation.database.paging import Page, Paging
 AnyPaging = Paging | CursorPaging
 
 
-@dataclass(frozen=True, slots=True)
-class FilePage:
+class FilePage(NamedTuple):
     """A page of files and folders.
 
     Args:
@@ -42,8 +40,7 @@ class FilePage:
         return Page((), self.total, Paging(self.paging.number, self.paging.size, ()), self.following)
 
 
-@dataclass(frozen=True, slots=True)
-class ListRequest:
+class ListRequest(NamedTuple):
     """A request for a page of a list.
 
     Args:

@@ -6,7 +6,6 @@ the whole nodes are read only if one is missing.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from typing import Any, Final
 
@@ -173,7 +172,7 @@ class FileListing:
             return request.page()
         if request.selection is not None and not request.selection.matches(access.node):
             return request.page()
-        request = replace(request, total=1)
+        request = request._replace(total=1)
         if request.paging.number > 1:
             return request.page()
         record = node_json(NodeView(access.node, access.permission))
@@ -187,7 +186,7 @@ class FileListing:
         parameters = {**request.parameters, **selection.parameters}
         shape, paging = selection.shape, request.paging
         total = int(total_statement(listed, shape).scalar(request.connection, parameters))
-        request = replace(request, parameters=parameters, total=total, levels=levels)
+        request = request._replace(parameters=parameters, total=total, levels=levels)
         if isinstance(paging, CursorPaging):
             query_of = partial(page_after, listed, shape)
             return self._after(request, CursorPage(paging, columns_of_selection, query_of))
@@ -205,7 +204,7 @@ class FileListing:
         levels = (access.permission, access.ceiling)
         if total and selection is not None and selection.is_filtered:
             return self._select(request, selection, children, levels)
-        request = replace(request, total=total, levels=levels)
+        request = request._replace(total=total, levels=levels)
         if isinstance(paging, CursorPaging):
             query_of = partial(_children_after, _viewer(access))
             page = CursorPage(paging, order_counts.key_columns, query_of)
@@ -244,7 +243,7 @@ class FileListing:
         connection, parameters, order = request.connection, request.parameters, request.order
         totals = [lists.section(section).total for section in order.sections]
         counts = [int(total.scalar(connection, parameters)) for total in totals]
-        request = replace(request, total=sum(counts), levels=levels)
+        request = request._replace(total=sum(counts), levels=levels)
         paging = request.paging
         if isinstance(paging, CursorPaging):
             page = CursorPage(paging, section_keys, partial(_top_level_after, lists))

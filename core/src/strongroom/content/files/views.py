@@ -432,23 +432,25 @@ def list_files_in_folder(
 
 
 def _paging(query: Json) -> Paging | CursorPaging:
-    order = NodeOrder.parse(query["sort"], folders_first=query["foldersFirst"])
-    return node_paging(paging(query), order)
+    requested = paging(query)
+    if requested.after is None:
+        return requested
+    return node_paging(requested, NodeOrder.parse(query["sort"], folders_first=query["foldersFirst"]))
 
 
 def _selection(query: Json) -> NodeSelection | None:
     """Return the filter and the order of a list, ``None`` for all nodes by name."""
-    order = NodeOrder.parse(query["sort"], folders_first=query["foldersFirst"])
-    return _selected(query["q"], query["type"], query["contentType"], order)
+    filters = (query["q"], query["type"], query["contentType"])
+    return _selected(*filters, query["sort"], folders_first=query["foldersFirst"])
 
 
 # Creating these objects takes longer than reading a short list.
 @lru_cache(maxsize=256)
 def _selected(
-    text: str | None, kind: str | None, content_type: str | None, order: NodeOrder
+    text: str | None, kind: str | None, content_type: str | None, sort: str, *, folders_first: bool
 ) -> NodeSelection | None:
     filter_ = NodeFilter(type=kind, content_type=content_type)
-    selection = NodeSelection(text, filter_, order)
+    selection = NodeSelection(text, filter_, NodeOrder.parse(sort, folders_first=folders_first))
     return None if selection.is_usual else selection
 
 

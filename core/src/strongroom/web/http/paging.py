@@ -30,13 +30,12 @@ class Links:
 
     def to(self, number: int, size: int) -> str:
         """Return the URL of a page."""
-        others = _other_parameters(self.query)
-        return f"{self.root}{quote(self.path)}?{others}pageSize={size}&pageNumber={number}"
+        return f"{self.root}{_beginning(self.path, self.query)}pageSize={size}&pageNumber={number}"
 
     def after(self, values: Sequence[Any], size: int) -> str:
         """Return the URL of the page after the cursor of some values."""
-        cursor, others = make_cursor(self.listed, values), _other_parameters(self.query)
-        return f"{self.root}{quote(self.path)}?{others}pageSize={size}&cursor={cursor}"
+        cursor = make_cursor(self.listed, values)
+        return f"{self.root}{_beginning(self.path, self.query)}pageSize={size}&cursor={cursor}"
 
     @property
     def listed(self) -> str:
@@ -46,6 +45,11 @@ class Links:
 
 # Pages of one list differ in few parameters, and parsing them takes longer than reading a short page.
 @lru_cache(maxsize=256)
+def _beginning(path: str, query: str) -> str:
+    """Return the beginning of the URLs of all pages, without the root."""
+    return f"{quote(path)}?{_other_parameters(query)}"
+
+
 def _other_parameters(query: str) -> str:
     """Return the query parameters that are the same for all pages, as the beginning of a query."""
     parameters = parse_qsl(query, keep_blank_values=True, errors="werkzeug.url_quote")
