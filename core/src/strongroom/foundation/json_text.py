@@ -4,7 +4,10 @@ import json
 from collections.abc import Iterable
 from typing import Any, Final
 
-encode_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+# No value contains itself, so the containers are not remembered.
+encode_json: Final = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, separators=(",", ":")
+).encode
 """Encodes JSON values as text."""
 
 

@@ -40,6 +40,7 @@ class TransactionClock:
         times = self._transaction.times
         if times is None:
             return self._clock.now()
-        if self not in times:
-            times[self] = self._clock.now()
-        return times[self]
+        time = times.get(self)
+        if time is None:
+            time = times[self] = self._clock.now()
+        return time

@@ -17,7 +17,7 @@ from strongroom.foundation.errors import PreconditionFailed
 from strongroom.web.http.access import SAFE_METHODS
 from strongroom.web.http.conditions import Validators, has_conditions, is_unchanged
 from strongroom.web.http.request import current_environ, header
-from strongroom.web.http.response import HeaderItems, Response, json_response, not_modified
+from strongroom.web.http.response import JSON_TYPE, HeaderItems, Response, not_modified
 
 _DIGEST_BYTES: Final = 8
 _REVISION: Final = re.compile("[0-9]{1,18}")
@@ -42,16 +42,17 @@ class JsonRepresentation(NamedTuple):
         Raises:
             PreconditionFailed: If-Match of a read is false.
         """
-        digest = blake2b(self.text.encode(), digest_size=_DIGEST_BYTES).hexdigest()
+        content = self.text.encode()
+        digest = blake2b(content, digest_size=_DIGEST_BYTES).hexdigest()
         tag = f"{self.revision}-{digest}"
         items = (*(dict(headers).items() if headers else ()), ("ETag", f'"{tag}"'))
         environ = current_environ()
         # Hot: most reads have no condition, see ADR 0076.
         if not has_conditions(environ) or environ["REQUEST_METHOD"] not in SAFE_METHODS:
-            return json_response(self.text, status, items)
+            return Response(content + b"\n", status, (JSON_TYPE, *items))
         if is_unchanged(Validators(tag, None, (str(self.revision), *self.tags))):
             return not_modified(items)
-        return json_response(self.text, status, items)
+        return Response(content + b"\n", status, (JSON_TYPE, *items))
 
     def require_preconditions(self) -> int | None:
         """Check the preconditions of a change, and return the revision that the change must compare.

@@ -20,6 +20,7 @@ HeaderItems = Mapping[str, str] | Iterable[tuple[str, str]]
 Convert = Callable[[Any], Any]
 """Converts a Python value to a JSON value."""
 
+_OK: Final = HTTPStatus.OK.value
 _STATUS_LINES: Final = {status.value: f"{status.value} {status.phrase.upper()}" for status in HTTPStatus}
 
 
@@ -95,7 +96,7 @@ class Response(flask.Response):
         Args:
             excluded: with one of these headers, the result is ``None``.
         """
-        if self._status_code != HTTPStatus.OK or type(self.response) is not list:
+        if self._status_code != _OK or type(self.response) is not list:
             return None
         # Hot: without the property `headers` (ADR 0076).
         headers = dict(self._items)

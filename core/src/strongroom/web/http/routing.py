@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from http import HTTPStatus
 from types import MappingProxyType
-from typing import Any, TypeVar, Unpack, cast
+from typing import Any, Final, TypeVar, Unpack, cast
 
 import flask
 import flask_smorest
@@ -63,6 +63,9 @@ from strongroom.web.http.route_parts import (
 )
 
 logger = logging.getLogger(__name__)
+
+# A number, because each access to a member of HTTPStatus calls a function in Python.
+_CREATED: Final = HTTPStatus.CREATED.value
 
 ViewT = TypeVar("ViewT", bound=Callable[..., Any])
 
@@ -237,7 +240,7 @@ class Operation:
             raise
 
     def _response(self, result: Any, parameters: Mapping[str, Any]) -> flask.Response:
-        if type(result) is JsonRepresentation and self._status != HTTPStatus.CREATED:
+        if type(result) is JsonRepresentation and self._status != _CREATED:
             # Hot: each read of a node, see ADR 0076.
             return result.response(self._status, ())
         if isinstance(result, flask.Response):
@@ -256,7 +259,7 @@ class Operation:
             value.status_code = status or value.status_code
             return value
         status = status or self._status
-        if status == HTTPStatus.CREATED and "Location" not in headers:
+        if status == _CREATED and "Location" not in headers:
             # Resources without a URL are identified by the request's (RFC 9110, section 10.2.2).
             location = self._location.url(value, parameters) if self._location else own_url()
             headers = {**headers, "Location": location}
