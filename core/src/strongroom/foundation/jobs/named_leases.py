@@ -33,6 +33,8 @@ plugin_leases: Final = Table(
     Column("id", Id, primary_key=True),
     Column("plugin", String(64), nullable=False),
     Column("name", Name, nullable=False),
+    # Not read. It is NOT NULL without a default, and code of revision 0053 and older writes it, so a
+    # migration cannot drop it while such a node runs: only a contracting one, with `oldest_code`, can.
     Column("holder", String(255), nullable=False),
     Column("is_shared", Boolean, nullable=False),
     Column("expires_at", Timestamp, nullable=False),
