@@ -19,9 +19,17 @@ _AROUND: Final = 2
 
 def page_number() -> int:
     """Return the number of the page that the request asks for; 1 if it is none."""
-    text = request.args.get("page", "1")
-    is_number = text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER
-    return max(1, int(text)) if is_number else 1
+    return max(1, read_number(request.args.get("page", ""), _LONGEST_NUMBER) or 1)
+
+
+def read_number(text: str, longest: int) -> int | None:
+    """Return the number that a text is; ``None`` for another text, and for one with more digits.
+
+    Args:
+        longest: the most digits, because a number of millions of them takes long to read.
+    """
+    is_number = text.isascii() and text.isdecimal() and len(text) <= longest
+    return int(text) if is_number else None
 
 
 @dataclass(frozen=True, slots=True)

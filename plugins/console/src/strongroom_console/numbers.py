@@ -1,11 +1,16 @@
-"""Numbers in forms and queries."""
+"""Numbers in forms."""
+
+from typing import Final
+
+from flask import request
+
+from strongroom.plugin_api.page_lists import read_number
+
+_LONGEST: Final = 19
 
 
-def number_in(text: str, longest: int) -> int | None:
-    """Return the number that a text is; ``None`` for another text, and for one with more digits.
-
-    Args:
-        longest: the most digits, because a number of millions of them takes long to read.
-    """
-    is_number = text.isascii() and text.isdigit() and len(text) <= longest
-    return int(text) if is_number else None
+def form_number(name: str) -> int | str | None:
+    """Return the number in a field; ``None`` without one. The REST API refuses other texts."""
+    text = request.form.get(name, "").strip()
+    number = read_number(text, _LONGEST)
+    return (text or None) if number is None else number

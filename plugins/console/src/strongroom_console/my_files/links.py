@@ -11,6 +11,7 @@ from strongroom.plugin_api.visits import Visit, current_visit
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.my_files.ends import requested_end
 from strongroom_console.my_files.nodes import node_path
+from strongroom_console.numbers import form_number
 from strongroom_console.tenant.frame import tenant_path
 
 KINDS: Final = {
@@ -42,7 +43,6 @@ STATES: Final = {
 """The keys of the states of links."""
 
 _REQUIRED: Final = "required"
-_TOO_LONG: Final = 19
 _OF_FOLDERS: Final = frozenset({"drop", "write"})
 
 
@@ -121,16 +121,10 @@ def requested_rules() -> dict[str, Any]:
     return {
         "label": form.get("label", "").strip(),
         "expiresAt": requested_end(),
-        "maxDownloads": _number(form.get("maxDownloads", "").strip()),
+        "maxDownloads": form_number("maxDownloads"),
         "audience": {"userIds": form.getlist("userIds")} if audience == "users" else audience,
         "notify": form.get("notify") == "true",
     }
-
-
-def _number(text: str) -> int | str | None:
-    """Return a number; another text as it is, because the REST API explains what is wrong with it."""
-    is_number = text.isascii() and text.isdecimal() and len(text) < _TOO_LONG
-    return int(text) if is_number else text or None
 
 
 def create_link(visit: Visit, tenant_id: str, node_id: str) -> RestResponse:

@@ -1,15 +1,12 @@
 """The fields of the forms and filters of the pages of the server."""
 
 from collections.abc import Collection, Mapping
-from typing import Final
 
 from flask import request
 
 from strongroom.plugin_api.times import moment_of_input
 from strongroom.plugin_api.visits import current_visit
-from strongroom_console.numbers import number_in
-
-_LONGEST_NUMBER: Final = 19
+from strongroom_console.numbers import form_number
 
 
 def field(name: str) -> str:
@@ -25,9 +22,8 @@ def fields(*names: str) -> dict[str, str]:
 
 def whole_number(name: str) -> int | str:
     """Return a number of the form; another text as it is, so that the REST API refuses it."""
-    text = field(name)
-    number = number_in(text, _LONGEST_NUMBER)
-    return text if number is None else number
+    number = form_number(name)
+    return "" if number is None else number
 
 
 def is_checked(name: str) -> bool:

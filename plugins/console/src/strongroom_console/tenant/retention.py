@@ -8,7 +8,7 @@ from flask import Blueprint, request
 from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.visits import Visit, current_visit, is_form_error
 from strongroom.plugin_api.web import ApiError, RestResponse
-from strongroom_console.tenant.forms import number_of
+from strongroom_console.numbers import form_number
 from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
 from strongroom_console.tenant.member_list import named
 
@@ -45,7 +45,7 @@ def set_retention(tenant_id: str) -> Any:
 
 
 def _request() -> Mapping[str, Any]:
-    numbers = {name: number_of(name) for name in NUMBERS}
+    numbers = {name: form_number(name) for name in NUMBERS}
     shortest = numbers["minimumDays"]
     return {
         **numbers,

@@ -10,8 +10,9 @@ from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.visits import current_visit, is_form_error
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.lists import PAGE_SIZE
+from strongroom_console.numbers import form_number
 from strongroom_console.scopes import OF_SPACES
-from strongroom_console.tenant.forms import OVERLAPS, number_of
+from strongroom_console.tenant.forms import OVERLAPS
 from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
 from strongroom_console.tenant.service_accounts import SECTION
 
@@ -49,7 +50,7 @@ def create_key(tenant_id: str, account_id: str) -> Any:
 @service_keys.post("/keys/<key_id>/rotation")
 def rotate_key(tenant_id: str, account_id: str, key_id: str) -> Any:
     """Give a key a new secret, and show it once."""
-    body = {"overlapSeconds": number_of("overlap") or 0}
+    body = {"overlapSeconds": form_number("overlap") or 0}
     path = _keys_path(tenant_id, account_id, key_id, "rotate")
     return _new_key(tenant_id, account_id, current_visit().rest("POST", path, body))
 
@@ -93,7 +94,7 @@ def _request() -> Mapping[str, Any]:
         "scopes": form.getlist("scopes"),
         "addresses": addresses,
     }
-    days = number_of("days")
+    days = form_number("days")
     if days in DAYS:
         now = datetime.fromtimestamp(current_visit().host.clock.now() / 1000, UTC)
         end = now + timedelta(days=int(days or 0))

@@ -7,7 +7,7 @@ from flask import Blueprint, request
 
 from strongroom.plugin_api.visits import current_visit, is_form_error
 from strongroom.plugin_api.web import RestResponse
-from strongroom_console.tenant.forms import number_of
+from strongroom_console.numbers import form_number
 from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
 
 share_policy: Final = Blueprint("share_policy", __name__, url_prefix="/tenants/<tenant_id>/share-policy")
@@ -48,7 +48,7 @@ def set_share_policy(tenant_id: str) -> Any:
 
 def _request() -> Mapping[str, Any]:
     form = request.form
-    days = number_of("maxLifetimeDays")
+    days = form_number("maxLifetimeDays")
     return {
         "enabled": "enabled" in form,
         "kinds": form.getlist("kinds"),

@@ -8,7 +8,8 @@ from flask import Blueprint, request
 from strongroom.plugin_api.visits import current_visit, is_form_error
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.file_actions import ACTIONS
-from strongroom_console.tenant.forms import OVERLAPS, number_of
+from strongroom_console.numbers import form_number
+from strongroom_console.tenant.forms import OVERLAPS
 from strongroom_console.tenant.frame import page_path, tenant_page
 from strongroom_console.tenant.member_list import member_names
 from strongroom_console.tenant.webhooks import (
@@ -53,7 +54,7 @@ def set_status(tenant_id: str, endpoint_id: str) -> Any:
 def _patch(tenant_id: str, endpoint_id: str, changes: Mapping[str, Any]) -> RestResponse:
     visit = current_visit()
     find_endpoint(visit, tenant_id, endpoint_id)
-    body = {**changes, "revision": number_of("revision")}
+    body = {**changes, "revision": form_number("revision")}
     return visit.rest("PATCH", f"{ENDPOINTS}/{endpoint_id}", body)
 
 
@@ -99,7 +100,7 @@ def leave_secret(tenant_id: str, endpoint_id: str) -> Any:
 @webhook.post("/secret")
 def rotate_secret(tenant_id: str, endpoint_id: str) -> Any:
     """Create a new secret, and show it once."""
-    body = {"overlapSeconds": number_of("overlap") or 0}
+    body = {"overlapSeconds": form_number("overlap") or 0}
     response = _act(tenant_id, endpoint_id, "rotate-secret", body)
     if response.error is not None:
         return current_visit().follow(response, page_path(tenant_id, "webhooks", endpoint_id))
@@ -127,7 +128,7 @@ def send_test(tenant_id: str, endpoint_id: str) -> Any:
 @webhook.post("/replay")
 def replay(tenant_id: str, endpoint_id: str) -> Any:
     """Send the events from a sequence on again."""
-    body = {"fromSequence": number_of("sequence")}
+    body = {"fromSequence": form_number("sequence")}
     response = _act(tenant_id, endpoint_id, "replay", body)
     page, visit = page_path(tenant_id, "webhooks", endpoint_id), current_visit()
     if response.error is not None:
