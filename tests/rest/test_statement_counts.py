@@ -10,7 +10,8 @@ from tests.support.scanners import SCANNING, install_word_scanner
 from tests.support.scene import Scene
 from tests.support.statements import statements
 
-from strongroom.content.files.grants import AccessExplainer, GrantService
+from strongroom.content.files.access_explanation import AccessExplainer
+from strongroom.content.files.grants import GrantService
 from strongroom.content.files.listing import FileListing
 from strongroom.content.files.moving import MovingService
 from strongroom.content.files.service import FileService

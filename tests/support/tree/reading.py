@@ -5,7 +5,7 @@ import json
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from strongroom.content.files.grants import AccessExplainer
+from strongroom.content.files.access_explanation import AccessExplainer
 from strongroom.content.files.list_requests import FilePage
 from strongroom.content.files.listing import FileListing
 from strongroom.content.files.service import FileService

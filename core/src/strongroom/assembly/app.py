@@ -12,8 +12,10 @@ from strongroom.assembly.page_templates import require_known_templates
 from strongroom.assembly.plugin_host.host_errors import HOST_ERRORS
 from strongroom.assembly.plugin_host.page_parts import PageParts
 from strongroom.clock import Clock
+from strongroom.extensions.api_docs.views import serve_description
 from strongroom.extensions.first_start.start_views import StartPages
 from strongroom.extensions.invitations.messages import InvitationLinks
+from strongroom.extensions.observability.request_tracing import TracingMiddleware
 from strongroom.extensions.user_management.link_urls import LinkUrls
 from strongroom.foundation.addresses import parse_network
 from strongroom.foundation.config import Configuration, ConfigurationError, Settings
@@ -49,9 +51,7 @@ from strongroom.web.http.preconditions import link_changes
 from strongroom.web.http.request import PublicUrl, TrustedProxies, get_service, register_service
 from strongroom.web.http.reserved_routes import RESERVED, reserved_blueprint
 from strongroom.web.http.routing import Blueprint, Operation
-from strongroom.web.http.tracing import TracingMiddleware
 from strongroom.web.pages.account_pages import ACCOUNT_PAGES, AccountPages, well_known_blueprint
-from strongroom.web.pages.api_docs import serve_description
 from strongroom.web.pages.browsers import Browsers
 from strongroom.web.pages.design import OWNER, PageDesign
 from strongroom.web.pages.error_pages import negotiate_error

@@ -17,7 +17,6 @@ _SERVER_FOLDERS: Final = (
     (SERVER, BUILTIN_PACKAGE, "templates"),
     ("mails", "strongroom.activity.notifications", "mails"),
 )
-_NO_PAGES: Final = "strongroom/api_docs.html"
 
 
 def template_copies(configuration: Configuration, plugins: Iterable[Plugin]) -> TemplateCopies | None:
@@ -41,12 +40,11 @@ def require_known_templates(configuration: Configuration, plugins: Iterable[Plug
 def originals(plugins: Iterable[Plugin]) -> Mapping[str, Traversable]:
     """Return the templates by names such as ``strongroom/page.html``."""
     folders = [*_SERVER_FOLDERS, *_template_folders(plugins)]
-    named = {
+    return {
         f"{owner}/{name}": template
         for owner, package, folder in folders
         for name, template in html_files(files(package) / folder)
     }
-    return {name: template for name, template in named.items() if name != _NO_PAGES}
 
 
 def _template_folders(plugins: Iterable[Plugin]) -> Iterator[tuple[str, str, str]]:

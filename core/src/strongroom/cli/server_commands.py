@@ -191,7 +191,7 @@ def drain(context: CommandContext, port: int | None, timeout: int) -> None:
 def openapi(context: CommandContext) -> None:
     """Print the OpenAPI document of the configured server, including its plugins."""
     from strongroom.assembly.app import create_app, get_container
-    from strongroom.web.pages.api_docs import DOCUMENT_PATH
+    from strongroom.extensions.api_docs.views import DOCUMENT_PATH
 
     app = create_app(context.configuration)
     base_path = context.configuration.settings.server.base_path

@@ -2,14 +2,8 @@
 
 from typing import Any
 
-from strongroom.content.files.grants import (
-    AccessExplainer,
-    Explanation,
-    GrantRequest,
-    GrantService,
-    GroupGrantRequest,
-    Reason,
-)
+from strongroom.content.files.access_explanation import AccessExplainer, Explanation, Reason
+from strongroom.content.files.grants import GrantRequest, GrantService, GroupGrantRequest
 from strongroom.content.files.group_grants import GroupGrantService
 from strongroom.content.files.schemas import (
     AccessQuery,

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from strongroom.activity.audit.services import AuditServices
+from strongroom.content.files.access_explanation import AccessExplainer
 from strongroom.content.files.copying import CopyingService
-from strongroom.content.files.grants import AccessExplainer, GrantService
+from strongroom.content.files.grants import GrantService
 from strongroom.content.files.group_grants import GroupGrantService
 from strongroom.content.files.held_nodes import HeldNodes
 from strongroom.content.files.listing import FileListing

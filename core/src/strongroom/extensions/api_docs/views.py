@@ -22,7 +22,7 @@ PAGE_PATH: Final = "/docs"
 
 _DOCUMENT: Final = DOCUMENT_PATH.removeprefix("/")
 _ASSETS: Final = Path(flask_swagger_ui.__file__).with_name("dist")
-_PAGES: Final = Pages("strongroom.web.pages")
+_PAGES: Final = Pages("strongroom.extensions.api_docs")
 _PAGE_POLICY: Final = {
     # Swagger UI creates style elements, and its icons are data URLs.
     "script-src": "'self' 'nonce-{nonce}'",

@@ -1,0 +1,1 @@
+"""The OpenAPI document, and documentation to try it out."""
