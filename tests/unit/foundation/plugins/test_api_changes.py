@@ -135,3 +135,25 @@ def test_each_former_member_is_found_and_its_successor_exists() -> None:
         if hasattr(HostAPI, change.old.removeprefix("host.")):
             faults.append(f"the host still has {change.old}")
     assert faults == []
+
+
+INDIRECT: Final = """
+import strongroom.plugin_api.web as pages
+from strongroom.plugin_api import web
+
+class Shelf:
+    api: web.HostAPI
+
+    def __init__(self, given: pages.HostAPI):
+        self._kept = given
+
+    def show(self):
+        self._kept.page("x")
+        return self.api.page("y")
+"""
+
+
+def test_uses_by_other_names_are_found() -> None:
+    changes = [(line, change.old) for line, change in find_changes(INDIRECT)]
+    name = "strongroom.plugin_api.web.HostAPI"
+    assert changes == [(6, name), (8, name), (12, "host.page"), (13, "host.page")]

@@ -175,8 +175,8 @@ _TYPES: Final = ("HostAPI", "Server")
 def find_changes(source: str) -> Iterator[tuple[int, ApiChange]]:
     """Yield each use of the former API in a module, with its line, in the order of lines.
 
-    An object counts as the host by its name, such as ``host``, ``self._host`` and ``current_host()``, or
-    by its annotation.
+    An object counts as the host by its name, such as ``host``, ``self._host`` and ``current_host()``, by
+    its annotation, or if such an argument is assigned to an attribute.
 
     Raises:
         SyntaxError: the source is no Python.
@@ -184,10 +184,13 @@ def find_changes(source: str) -> Iterator[tuple[int, ApiChange]]:
     tree = ast.parse(source)
     names = _host_names(tree)
     members = {change.old: change for change in (*MEMBERS, *LENT)}
+    imported, modules = {change.old: change for change in IMPORTS}, _module_names(tree)
     changes: set[tuple[int, ApiChange]] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and (member := _member(node, names)) in members:
             changes.add((node.lineno, members[member]))
+        elif isinstance(node, ast.Attribute) and (name := _imported(node, modules)) in imported:
+            changes.add((node.lineno, imported[name]))
         elif isinstance(node, ast.FunctionDef | ast.Call | ast.ImportFrom | ast.Import):
             changes |= {(node.lineno, change) for change in _find_changes(node)}
     yield from sorted(changes, key=lambda item: (item[0], item[1].old))
@@ -209,9 +212,31 @@ def _is_host(owner: ast.expr, names: set[str]) -> bool:
 
 
 def _host_names(tree: ast.Module) -> set[str]:
-    """Return the arguments that are annotated as the host, or that a hook receives it by."""
-    arguments = (node for node in ast.walk(tree) if isinstance(node, ast.arg))
-    return {item.arg for item in arguments if item.arg == "server" or _is_host_type(item.annotation)}
+    """Return the arguments and attributes that are the host, such as ``api`` and ``self._api``."""
+    nodes = [*ast.walk(tree)]
+    arguments = (node for node in nodes if isinstance(node, ast.arg))
+    names = {item.arg for item in arguments if item.arg == "server" or _is_host_type(item.annotation)}
+    annotated = (node for node in nodes if isinstance(node, ast.AnnAssign))
+    fields = {f"self.{ast.unparse(item.target)}" for item in annotated if _is_host_type(item.annotation)}
+    assigned = (node for node in nodes if isinstance(node, ast.Assign) and _is_host(node.value, names))
+    return names | fields | {ast.unparse(target) for item in assigned for target in item.targets}
+
+
+def _module_names(tree: ast.Module) -> dict[str, str]:
+    """Return the modules by the names that the source has for them, such as ``web``."""
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            names |= {item.asname or item.name: f"{node.module}.{item.name}" for item in node.names}
+        elif isinstance(node, ast.Import):
+            names |= {item.asname: item.name for item in node.names if item.asname}
+    return names
+
+
+def _imported(node: ast.Attribute, modules: Mapping[str, str]) -> str:
+    """Return an attribute of a module by its full name."""
+    owner = ast.unparse(node.value)
+    return f"{modules.get(owner, owner)}.{node.attr}"
 
 
 def _is_host_type(annotation: ast.expr | None) -> bool:
