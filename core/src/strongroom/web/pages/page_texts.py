@@ -2,8 +2,9 @@
 
 import tomllib
 from collections.abc import Callable, Collection, Mapping
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 from strongroom.foundation.locales import DEFAULT_LOCALE
 
@@ -35,14 +36,19 @@ class PageTexts:
 
     @cached_property
     def _catalogues(self) -> Mapping[str, Texts]:
-        folder = files(self._package) / "messages"
-        members = folder.iterdir() if folder.is_dir() else ()
-        catalogues: dict[str, dict[str, str]] = {}
-        for item in sorted(members, key=lambda member: member.name):
-            if item.name.endswith(".toml"):
-                language = item.name.removesuffix(".toml").rpartition(".")[2]
-                catalogues.setdefault(language, {}).update(tomllib.loads(item.read_text("utf-8")))
-        return catalogues
+        # All folders are hashable, although the protocol does not declare it.
+        return _read_catalogues(files(self._package) / "messages")  # type: ignore[arg-type]
+
+
+@cache  # A package has pages of several applications.
+def _read_catalogues(folder: Traversable) -> Mapping[str, Texts]:
+    members = folder.iterdir() if folder.is_dir() else ()
+    catalogues: dict[str, dict[str, str]] = {}
+    for item in sorted(members, key=lambda member: member.name):
+        if item.name.endswith(".toml"):
+            language = item.name.removesuffix(".toml").rpartition(".")[2]
+            catalogues.setdefault(language, {}).update(tomllib.loads(item.read_text("utf-8")))
+    return catalogues
 
 
 def _filled(texts: Texts, key: str, /, **values: object) -> str:
