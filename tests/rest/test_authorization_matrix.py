@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 import pytest
+from _pytest.mark import ParameterSet
 from tests.support.actors import (
     LEVELS,
     MANAGE,
@@ -41,6 +42,7 @@ PICTURE = b64decode(
 )
 UNAUTHENTICATED, FORBIDDEN, WRONG_KIND = 401, 403, 409
 MOST_TARGETS = 40
+KINDS = ("file", "folder", "nested file", "nested folder")
 
 
 Call = Callable[[Target, Person], Answer]
@@ -481,8 +483,16 @@ def world(worlds: Worlds) -> World:
     return worlds.current()
 
 
-@pytest.mark.parametrize("kind", ["file", "folder", "nested file", "nested folder"])
-@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.name)
+def cases() -> Iterator[ParameterSet]:
+    """Yield each endpoint with each kind of node; the default run has each kind and each depth once."""
+    for endpoint in ENDPOINTS:
+        for kind in KINDS:
+            is_default = kind in ("file", "nested folder", f"nested {endpoint.kind}")
+            marks = () if is_default else pytest.mark.extended
+            yield pytest.param(endpoint, kind, id=f"{endpoint.name}-{kind}", marks=marks)
+
+
+@pytest.mark.parametrize(("endpoint", "kind"), [*cases()])
 def test_each_actor_has_the_permissions_of_the_table_and_a_refusal_changes_nothing(
     world: World, endpoint: Endpoint, kind: str
 ) -> None:
