@@ -10,11 +10,11 @@ from sqlalchemy import text
 from tests.support.api import Api, Person
 from tests.support.databases import on_postgresql
 
-from strongroom.activity.audit.stepwise import StepwiseVerification
 from strongroom.activity.audit.verifier import AuditVerifier
 from strongroom.assembly.plugin_host import acting
 from strongroom.assembly.plugin_host.server import HostServer
 from strongroom.content.storage.service import BlobService
+from strongroom.extensions.audit_exports.stepwise import StepwiseVerification
 from strongroom.foundation.caller import Identity
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.server import ServerAPI

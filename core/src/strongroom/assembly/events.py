@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from strongroom.activity.events.catalogue import EventCatalogue
 from strongroom.activity.events.delivery import EventDelivery
 from strongroom.activity.events.positions import Positions
-from strongroom.activity.events.server_stream import ServerStream
 from strongroom.activity.events.services import PositionServices
 from strongroom.activity.events.streams import CommittedEvents
 from strongroom.assembly.infrastructure import Infrastructure
+from strongroom.extensions.events.server_stream import ServerStream
 from strongroom.extensions.events.stream import TenantStreams
 from strongroom.web.services import Groups
 

@@ -5,7 +5,6 @@ from functools import cached_property, partial
 from threading import Lock
 from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
-from strongroom.activity.audit.stepwise import StepwiseVerification
 from strongroom.activity.audit.verifier import AuditVerifier
 from strongroom.activity.notifications.service import MessageService
 from strongroom.assembly.doctor import assemble_doctor
@@ -25,6 +24,7 @@ from strongroom.assembly.plugin_host.server_records import (
 )
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import Holding, Inventory
+from strongroom.extensions.audit_exports.stepwise import StepwiseVerification
 from strongroom.extensions.observability.bounded_calls import BoundedCalls
 from strongroom.extensions.observability.doctor import Doctor
 from strongroom.extensions.observability.examination import PATIENCE_SECONDS, BoundedDoctor

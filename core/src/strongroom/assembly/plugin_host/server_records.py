@@ -5,9 +5,9 @@ from dataclasses import fields
 from time import perf_counter
 from typing import Any, Final
 
-from strongroom.activity.audit.stepwise import VerifiedPart
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import Holding
+from strongroom.extensions.audit_exports.stepwise import VerifiedPart
 from strongroom.extensions.observability.doctor import CheckResult, Doctor
 from strongroom.foundation.config import Settings
 from strongroom.foundation.config.describe import (

@@ -1,1 +1,1 @@
-"""Exports of the audit log, and their verification."""
+"""Exports of the audit log, and verification in steps."""
