@@ -1,5 +1,6 @@
 """Endpoints for business files: photos, illustrations, covers, logos and other files."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from flask import Response
@@ -87,20 +88,28 @@ _DOWNLOAD_DOCUMENT: Json = {
 
 
 _LOCATION = Location("business_files.download_business_file", {"file_name": "fileName"})
+_View = Callable[[], Json]
 
 
-@blueprint.operation(
-    "POST",
-    "",
-    access=Access.USER,
-    rule=operations.UPLOAD,
-    returns=BusinessFileSchema,
-    status=201,
-    location=_LOCATION,
-    errors=_UPLOAD_ERRORS,
-    document={"requestBody": UPLOAD_BODY},
-    request_headers=UPLOAD_REQUEST,
-)
+def _upload_operation(
+    path: str, refusals: Sequence[type[errors.StrongroomError]]
+) -> Callable[[_View], _View]:
+    """Return the decorator of the upload of one kind of files."""
+    return blueprint.operation(
+        "POST",
+        path,
+        access=Access.USER,
+        rule=operations.UPLOAD,
+        returns=BusinessFileSchema,
+        status=201,
+        location=_LOCATION,
+        errors=refusals,
+        document={"requestBody": UPLOAD_BODY},
+        request_headers=UPLOAD_REQUEST,
+    )
+
+
+@_upload_operation("", _UPLOAD_ERRORS)
 def upload_business_file() -> Json:
     """Upload a file of any media type that the configuration allows.
 
@@ -110,18 +119,7 @@ def upload_business_file() -> Json:
     return _upload(FILES)
 
 
-@blueprint.operation(
-    "POST",
-    "/photos",
-    access=Access.USER,
-    rule=operations.UPLOAD,
-    returns=BusinessFileSchema,
-    status=201,
-    location=_LOCATION,
-    errors=_PICTURE_ERRORS,
-    document={"requestBody": UPLOAD_BODY},
-    request_headers=UPLOAD_REQUEST,
-)
+@_upload_operation("/photos", _PICTURE_ERRORS)
 def upload_photo() -> Json:
     """Upload a photo; it is re-encoded without its metadata.
 
@@ -132,18 +130,7 @@ def upload_photo() -> Json:
     return _upload("photos")
 
 
-@blueprint.operation(
-    "POST",
-    "/figures",
-    access=Access.USER,
-    rule=operations.UPLOAD,
-    returns=BusinessFileSchema,
-    status=201,
-    location=_LOCATION,
-    errors=_PICTURE_ERRORS,
-    document={"requestBody": UPLOAD_BODY},
-    request_headers=UPLOAD_REQUEST,
-)
+@_upload_operation("/figures", _PICTURE_ERRORS)
 def upload_figure() -> Json:
     """Upload an illustration; it is re-encoded without its metadata.
 
@@ -154,18 +141,7 @@ def upload_figure() -> Json:
     return _upload("figures")
 
 
-@blueprint.operation(
-    "POST",
-    "/covers",
-    access=Access.USER,
-    rule=operations.UPLOAD,
-    returns=BusinessFileSchema,
-    status=201,
-    location=_LOCATION,
-    errors=_PICTURE_ERRORS,
-    document={"requestBody": UPLOAD_BODY},
-    request_headers=UPLOAD_REQUEST,
-)
+@_upload_operation("/covers", _PICTURE_ERRORS)
 def upload_cover() -> Json:
     """Upload a cover; it is re-encoded without its metadata.
 
@@ -176,18 +152,7 @@ def upload_cover() -> Json:
     return _upload("covers")
 
 
-@blueprint.operation(
-    "POST",
-    "/avatars",
-    access=Access.USER,
-    rule=operations.UPLOAD,
-    returns=BusinessFileSchema,
-    status=201,
-    location=_LOCATION,
-    errors=_PICTURE_ERRORS,
-    document={"requestBody": UPLOAD_BODY},
-    request_headers=UPLOAD_REQUEST,
-)
+@_upload_operation("/avatars", _PICTURE_ERRORS)
 def upload_avatar() -> Json:
     """Upload a logo; it is re-encoded without its metadata.
 
