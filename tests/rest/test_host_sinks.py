@@ -1,4 +1,4 @@
-"""``host.files.writing`` and ``rewriting``: files that a plugin writes piece by piece."""
+"""``host.files.writing``: files that a plugin writes piece by piece."""
 
 import hashlib
 import threading

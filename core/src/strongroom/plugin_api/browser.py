@@ -68,7 +68,7 @@ class BrowserSession:
 
 
 class BrowserAPI(ABC):
-    """The browser of the current request, for pages .
+    """The browser of the current request, for pages.
 
     A change sets the cookie of the response, whose size a browser limits to 4096 bytes.
     """

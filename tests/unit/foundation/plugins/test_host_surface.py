@@ -1,6 +1,7 @@
 """The host has no member without a user: each is a promise to authors of plugins."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -47,3 +48,16 @@ def test_each_member_of_the_host_has_a_user_and_they_are_few() -> None:
     used = {use for path in USERS for use in uses(path.read_text(encoding="utf-8"))}
     assert surface - used == set()
     assert 100 < len(surface) <= MOST
+
+
+def test_docstrings_of_the_api_name_members_that_exist() -> None:
+    kinds = {kind.__name__: kind for kind in (HostAPI, *FACETS.values())}
+    found = {
+        (path.name, reference)
+        for path in (ROOT / "core/src/strongroom/plugin_api").glob("*.py")
+        for reference in re.findall(r":(?:meth|attr):`(\w+API\.\w+)", path.read_text(encoding="utf-8"))
+    }
+    assert len(found) > 20
+    owners = [(item, kinds.get(item[1].partition(".")[0])) for item in found]
+    missing = {item for item, kind in owners if kind and not hasattr(kind, item[1].partition(".")[2])}
+    assert missing == set()
