@@ -6,8 +6,9 @@ from typing import Final
 from strongroom.content.files.held_nodes import HeldNodes
 from strongroom.content.files.list_requests import FilePage
 from strongroom.content.files.node_paths import NodePaths
-from strongroom.content.files.serializers import Json, ids_of_json, node_json
+from strongroom.content.files.serializers import Json, cached_nodes_json, ids_of_json, node_json
 from strongroom.content.nodes.access import NodeView
+from strongroom.content.nodes.models import NodeVersion, Permission
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.errors import Forbidden, NotFound, RevisionConflict
 from strongroom.foundation.json_text import encode_json, splice_records
@@ -36,6 +37,14 @@ def node_details(view: NodeView, query: Json, path: Sequence[str] = ()) -> JsonR
     if "holds" in included:
         [text] = _with_holds([text], node.tenant_id)
     return JsonRepresentation(text, node.revision, (node.checksum,) if node.checksum else ())
+
+
+def cached_details(version: NodeVersion, permission: Permission) -> JsonRepresentation | None:
+    """Return the details of a node without what a query demands, ``None`` if they are not cached."""
+    [text] = cached_nodes_json([(version.id, version.revision, permission)])
+    if text is None:
+        return None
+    return JsonRepresentation(text, version.revision, (version.checksum,) if version.checksum else ())
 
 
 def listed_nodes(page: FilePage, query: Json, caller: AnyCaller, tenant_id: str) -> Response:

@@ -11,7 +11,14 @@ from strongroom.content.nodes.access import AccessControl, NodeAccessQuery, Node
 from strongroom.content.nodes.destinations import OnConflict, Target
 from strongroom.content.nodes.file_erasers import FileErasers
 from strongroom.content.nodes.file_writer import FileWriter, IncomingFile
-from strongroom.content.nodes.models import Node, node_versions, nodes
+from strongroom.content.nodes.models import (
+    NODE_VERSION,
+    Node,
+    NodeVersion,
+    Permission,
+    node_versions,
+    nodes,
+)
 from strongroom.content.nodes.names import normalize_name
 from strongroom.content.nodes.node_removal import NodeRemoval
 from strongroom.content.nodes.removal_guard import RemovalGuard
@@ -27,6 +34,7 @@ from strongroom.foundation.errors import NotAFile
 from strongroom.plugin_api.storage import ByteStream
 
 _REMOVED_AT_ONCE = 20
+_VERSION: Final = NodeAccessQuery(record=NODE_VERSION)
 
 
 class FileService:
@@ -144,6 +152,15 @@ class FileService:
         """
         with self._database.read_one() as connection:
             return self._access.require(connection, caller, tenant_id, node_id, operations.GET)
+
+    def get_version(
+        self, caller: AnyCaller, tenant_id: str, node_id: str
+    ) -> tuple[NodeVersion, Permission]:
+        """Return what identifies the details of a node, as :meth:`get`."""
+        with self._database.read_one() as connection:
+            access = self._access.find(connection, caller, tenant_id, node_id, _VERSION)
+            version: Any = access.require(operations.GET).node
+        return version, access.permission
 
     def locate(
         self, caller: AnyCaller, tenant_id: str, node_id: str

@@ -23,7 +23,7 @@ from strongroom.content.nodes.effective_permission import (
     key_access_query,
 )
 from strongroom.content.nodes.grant_ends import with_granted_ends
-from strongroom.content.nodes.models import NODE, Node, NodeType, Permission, nodes
+from strongroom.content.nodes.models import NODE, Node, NodeType, Permission
 from strongroom.content.nodes.operations import NodeRule
 from strongroom.content.nodes.shared_reads import shared_of_folder
 from strongroom.content.scanning.states import require_readable
@@ -31,6 +31,7 @@ from strongroom.content.tenants.memberships import Memberships
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.assurance import Demand, make_demand
 from strongroom.foundation.caller import AnyCaller, DelegatedLimits, Identity, KeyLimits
+from strongroom.foundation.database.rows import RowMapper
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import (
     Forbidden,
@@ -43,7 +44,6 @@ from strongroom.foundation.errors import (
 from strongroom.identity.access_keys.store import KEY_COLUMNS
 from strongroom.identity.sessions.store import good_authorization
 
-_NODE_COLUMNS: Final = len(nodes.c)
 _LOGIN_COLUMNS: Final = len(good_authorization().c)
 _ROLES: Final[Mapping[str | None, Role | None]] = {None: None, **{role.value: role for role in Role}}
 _PERMISSIONS: Final[Mapping[int, Permission]] = {
@@ -183,15 +183,28 @@ class NodeAccessQuery:
 
     Args:
         extend: adds columns to the query, which :attr:`NodeAccess.more` returns.
+        record: makes :attr:`NodeAccess.node` of its columns, which may be fewer than all.
     """
 
-    def __init__(self, extend: Callable[[Select[Any]], Select[Any]] = lambda query: query) -> None:
+    def __init__(
+        self,
+        extend: Callable[[Select[Any]], Select[Any]] = lambda query: query,
+        record: RowMapper[Any] = NODE,
+    ) -> None:
+        columns, access = record.columns, partial(_access, record=record)
         # Built when they are first executed, because building all of them would slow down a start.
-        self._of_user = Statement(lambda _: extend(access_query()), _access)
-        self._of_login = Statement(lambda _: extend(access_query(good_authorization())), _login_access)
-        self._of_key = Statement(lambda dialect: extend(key_access_query(dialect)), _key_access)
+        self._of_user = Statement(lambda _: extend(access_query(None, columns)), access)
+        self._of_login = Statement(
+            lambda _: extend(access_query(good_authorization(), columns)),
+            lambda row: (row[:_LOGIN_COLUMNS], access(row, _LOGIN_COLUMNS)),
+        )
+        self._of_key = Statement(
+            lambda dialect: extend(key_access_query(dialect, columns)),
+            lambda row: (row[:KEY_COLUMNS], access(row, KEY_COLUMNS)),
+        )
         self._delegated = Statement(
-            lambda dialect: extend(delegated_access_query(dialect)), _delegated_access
+            lambda dialect: extend(delegated_access_query(dialect, columns)),
+            lambda row: (row[0], access(row, 1)),
         )
 
     def of_caller(
@@ -258,25 +271,13 @@ class NodeAccessQuery:
         return access._replace(key=identity.key).within_demand(identity, parameters["now"])
 
 
-def _login_access(row: Sequence[Any]) -> tuple[Sequence[Any], NodeAccess]:
-    return row[:_LOGIN_COLUMNS], _access(row, _LOGIN_COLUMNS)
-
-
-def _key_access(row: Sequence[Any]) -> tuple[Sequence[Any], NodeAccess]:
-    return row[:KEY_COLUMNS], _access(row, KEY_COLUMNS)
-
-
-def _delegated_access(row: Sequence[Any]) -> tuple[str | None, NodeAccess]:
-    return row[0], _access(row, 1)
-
-
-def _access(row: Sequence[Any], start: int = 0) -> NodeAccess:
-    node, more = start + 4, start + 4 + _NODE_COLUMNS
+def _access(row: Sequence[Any], start: int = 0, *, record: RowMapper[Any]) -> NodeAccess:
+    node, more = start + 4, start + 4 + len(record.names)
     return NodeAccess(
         # Dictionaries, because calling an enum costs several times as much.
         _ROLES[row[start]],
         _PERMISSIONS[row[start + 3]],
-        None if row[node] is None else NODE.make(row[node:more]),
+        None if row[node] is None else record.make(row[node:more]),
         row[more:],
         None,
         make_demand(row[start + 1], row[start + 2]),

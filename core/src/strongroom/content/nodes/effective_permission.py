@@ -8,6 +8,7 @@ by an access key: its tenant, its folder, and the permission that its scopes all
 :func:`delegated_access_query` limits a user's rights that a plugin uses for a visitor.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -35,6 +36,9 @@ from strongroom.identity.users.service import type_of_active
 
 # A literal, because bound constants are merged into the parameters of each execution.
 _NOTHING: Final[ColumnElement[int]] = literal_column(str(int(Permission.NONE)))
+
+Columns = Sequence[ColumnElement[Any]]
+_WHOLE: Final[Columns] = tuple(nodes.c)
 
 
 def is_in_force(now: int | ColumnElement[int], table: Table = grants) -> ColumnElement[bool]:
@@ -126,7 +130,7 @@ def _is_node() -> ColumnElement[bool]:
     return is_node & nodes.c.trash_id.is_(None)
 
 
-def access_query(login: FromClause | None = None) -> Select[Any]:
+def access_query(login: FromClause | None = None, columns: Columns = _WHOLE) -> Select[Any]:
     """Return the query whose row is an :class:`NodeAccess`: login, role, effective permission and node.
 
     It returns exactly one row. A revoked login, a missing membership or a missing node is NULL, because
@@ -135,18 +139,19 @@ def access_query(login: FromClause | None = None) -> Select[Any]:
 
     Args:
         login: a subquery that verifies the caller's login, with at most one row; its columns come first.
+        columns: the columns of the node.
     """
     # The one-row anchor makes every table optional, so the query returns a row in all cases.
     member, anchor = membership(), select(literal(1).label("one")).subquery("anchor")
     tables = anchor.outerjoin(member, true()).outerjoin(nodes, _is_node())
     permission = effective_permission(member.c.role).label("permission")
-    columns = (*member.c, permission, *nodes.c)
     if login is None:
-        return select(*columns).select_from(tables)
-    return select(*login.c, *columns).select_from(tables.outerjoin(login, true()))
+        return select(*member.c, permission, *columns).select_from(tables)
+    tables = tables.outerjoin(login, true())
+    return select(*login.c, *member.c, permission, *columns).select_from(tables)
 
 
-def key_access_query(dialect: str) -> Select[Any]:
+def key_access_query(dialect: str, columns: Columns = _WHOLE) -> Select[Any]:
     """Return :func:`access_query` for a caller with an access key, whose columns come first.
 
     The user's role is NULL in tenants other than the key's. The permission is the user's, limited by the
@@ -163,8 +168,8 @@ def key_access_query(dialect: str) -> Select[Any]:
     limited = least(effective_permission(member.c.role), func.coalesce(key.c.max_permission, 0))
     permission = case((within, limited), else_=int(Permission.NONE)).label("permission")
     tables = anchor.outerjoin(key, true()).outerjoin(member, reaches_tenant)
-    columns = (*key.c, *member.c, permission, *nodes.c)
-    return select(*columns).select_from(tables.outerjoin(nodes, _is_node()))
+    tables = tables.outerjoin(nodes, _is_node())
+    return select(*key.c, *member.c, permission, *columns).select_from(tables)
 
 
 def _is_key_in_force() -> ColumnElement[bool]:
@@ -179,7 +184,7 @@ def _is_key_in_force() -> ColumnElement[bool]:
     return (bindparam("limit_key_id") == "") | is_good
 
 
-def delegated_access_query(dialect: str) -> Select[Any]:
+def delegated_access_query(dialect: str, columns: Columns = _WHOLE) -> Select[Any]:
     """Return :func:`access_query` for a user whose rights a plugin uses within :class:`DelegatedLimits`.
 
     The type of the user comes first, NULL unless the user is active. The user's role is NULL in other
@@ -198,4 +203,4 @@ def delegated_access_query(dialect: str) -> Select[Any]:
     is_held = within & (held >= bindparam("required_permission"))
     permission = case((is_held, limited), else_=int(Permission.NONE)).label("permission")
     tables = user.outerjoin(member, reaches_tenant).outerjoin(nodes, _is_node())
-    return select(user.c.user_type, *member.c, permission, *nodes.c).select_from(tables)
+    return select(user.c.user_type, *member.c, permission, *columns).select_from(tables)

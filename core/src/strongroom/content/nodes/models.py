@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from strongroom.foundation.cache import BuiltOnce
 from strongroom.foundation.database.metadata import WHERE, Id, Name, SortKeyText, Timestamp, metadata
-from strongroom.foundation.database.rows import RowMapper
+from strongroom.foundation.database.rows import RowMapper, get_columns
 
 
 class NodeType(StrEnum):
@@ -75,6 +75,20 @@ class Node(NamedTuple):
     trash_id: str | None = None
     versions: int | None = None
     sort_key: str = ""
+
+    @property
+    def is_root(self) -> bool:
+        """Whether it is the root of its tenant."""
+        return self.id == self.tenant_id
+
+
+class NodeVersion(NamedTuple):
+    """The columns of a node that identify its JSON representation and the tag of its content."""
+
+    id: str
+    tenant_id: str
+    revision: int
+    checksum: str | None
 
     @property
     def is_root(self) -> bool:
@@ -151,6 +165,7 @@ detached: its parent is NULL. So its name is free at once, and queries that desc
 never meet a trashed node. Queries that find nodes in another way must require a NULL ``trash_id``."""
 
 NODE: Final = RowMapper(Node, nodes)
+NODE_VERSION: Final = RowMapper(NodeVersion, get_columns(NodeVersion, nodes))
 
 folder_counts: Final = Table(
     "folder_counts",
