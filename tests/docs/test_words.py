@@ -96,7 +96,19 @@ def test_routes_and_callers_accept_and_nothing_admits() -> None:
 SOURCES = [*ROOT.glob("core/src/**/*.py"), *ROOT.glob("plugins/*/src/**/*.py")]
 REPLACED = {"Lingering", "complaints", "is_aside", "keeping", "make_room", "step_aside"}
 """Former names of the services of files, the faults of a password and the states of a request."""
-PARTICIPLES = {"found": 36, "wanted": 41}
+PARTICIPLES = {
+    "found": 36,
+    "wanted": 20,
+    "held": 140,
+    "shown": 152,
+    "known": 172,
+    "own": 132,
+    "named": 140,
+    "begun": 84,
+    "others": 84,
+    "taken": 83,
+    "ended": 100,
+}
 """How often a variable has the name at most; a noun says what the value is."""
 
 

@@ -184,7 +184,7 @@ ROWS: Final = (
         "access-move-replaced",
         "A move replaces only a file that the caller manages.",
         "content/files/moving.py::MovingService.resolve_conflict",
-        "self._access.require(connection, caller, taken.tenant_id, taken.id, operations.DELETE)",
+        "self._access.require(connection, caller, sibling.tenant_id, sibling.id, operations.DELETE)",
         "",
         "rest/test_moves.py::TestMoving::test_a_file_that_the_caller_does_not_manage_stays_in_its_place",
     ),

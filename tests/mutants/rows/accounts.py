@@ -507,7 +507,7 @@ ROWS: Final = (
         "second-factor-enrolment-owner",
         "Nobody confirms the enrolment of another user.",
         "identity/sessions/factor_enrolments.py::FactorEnrolments.count_try",
-        "if begun.user_id != user_id:",
+        "if enrolment.user_id != user_id:",
         "if False:",
         "rest/test_second_factors.py::test_an_enrolment_counts_only_after_a_right_answer",
     ),

@@ -113,7 +113,7 @@ ROWS: Final = (
         "due-enrolment-user",
         "The enrolment of another user does not finish a login.",
         "identity/sessions/factor_enrolments.py::FactorEnrolments.count_try",
-        "if begun.user_id != user_id:",
+        "if enrolment.user_id != user_id:",
         "if False:",
         "rest/test_factor_policies.py::TestPermission::test_the_enrolment_of_another_user_does_not_fit",
     ),

@@ -456,8 +456,8 @@ ROWS: Final = (
         "web-request-id",
         "A request id that could break headers and logs is replaced.",
         "web/http/request.py::find_request_id",
-        "known = offered if offered and _REQUEST_ID.fullmatch(offered) else random",
-        "known = offered or random",
+        "identifier = offered if offered and _REQUEST_ID.fullmatch(offered) else random",
+        "identifier = offered or random",
         "rest/test_conventions.py::test_a_request_id_that_could_do_harm_is_replaced",
     ),
     core(

@@ -80,9 +80,9 @@ class KeyFileProvider(KeyProvider[KeyFileOptions]):
         try:
             return keys[key_id]
         except KeyError:
-            known = ", ".join(known.hex() for known in keys)
+            hex_keys = ", ".join(key.hex() for key in keys)
             raise WrongMasterKey(
-                f"the master key {key_id.hex()} is missing in {self.options.path}, which has {known}"
+                f"the master key {key_id.hex()} is missing in {self.options.path}, which has {hex_keys}"
             ) from None
 
     def _read(self) -> "_KeyRing":

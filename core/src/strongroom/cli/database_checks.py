@@ -72,13 +72,13 @@ def require_upgradable_schema(
         ConfigurationError: the database is unavailable, or its schema is too new, or too old in
             production, where the operator runs the upgrade.
     """
-    schema, others = find_schema(configuration, database), []
+    schema, schemas = find_schema(configuration, database), []
     if schema.revision is not None:
-        others = [item for item in plugin_schemas(database.engine, plugins) if not item.is_served]
-    if schema.is_served and not others:
+        schemas = [item for item in plugin_schemas(database.engine, plugins) if not item.is_served]
+    if schema.is_served and not schemas:
         return None
     if configuration.settings.is_production or schema.is_newer:
-        _refuse_schemas(configuration, schema, others)
+        _refuse_schemas(configuration, schema, schemas)
     return schema
 
 

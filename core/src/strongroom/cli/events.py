@@ -90,9 +90,9 @@ def replay_command(context: CommandContext, stream: str, sink: str, after: int) 
     """
     with context.container() as container:
         services = container.events
-        known = services.positions.sinks()
-        if sink not in known:
-            hint = f"known are: {', '.join(known)}" if known else "no server has registered one"
+        sinks = services.positions.sinks()
+        if sink not in sinks:
+            hint = f"known are: {', '.join(sinks)}" if sinks else "no server has registered one"
             raise click.ClickException(f'there is no event sink "{sink}"; {hint}')
         newest = services.log.newest(stream)
         if after > newest:

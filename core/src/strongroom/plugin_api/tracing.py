@@ -163,27 +163,27 @@ def span(
     """
     current = _CURRENT.get()
     if parent is not None and _Process.tracer is not None:
-        begun = _Process.tracer.start(name, kind, parent)
+        child = _Process.tracer.start(name, kind, parent)
     else:
-        begun = current.child(name, kind) if current else None
-    if begun is None:
+        child = current.child(name, kind) if current else None
+    if child is None:
         yield None
         return
-    begun.set(attributes)
-    with within(begun):
-        yield begun
+    child.set(attributes)
+    with within(child):
+        yield child
 
 
 @contextmanager
 def root_span(name: str, *, kind: SpanKind = SpanKind.INTERNAL) -> Iterator[TraceSpan | None]:
     """Record the block as a new trace, whatever the ratio of sampled requests; for rare work."""
     tracer = _Process.tracer
-    begun = tracer.start(name, kind, always=True) if tracer else None
-    if begun is None:
+    root = tracer.start(name, kind, always=True) if tracer else None
+    if root is None:
         yield None
         return
-    with within(begun):
-        yield begun
+    with within(root):
+        yield root
 
 
 @contextmanager

@@ -19,7 +19,7 @@ class HostFactors(FactorsAPI):
     """Implements ``host.factors`` for the caller of the current request."""
 
     def begin(self, user_id: str, factor: str, name: str = "") -> OpenEnrolment:
-        begun = get_service(FactorEnrolling).begin(
+        enrolment = get_service(FactorEnrolling).begin(
             current_identity(),
             own_id(user_id),
             factor_kind(factor),
@@ -27,7 +27,7 @@ class HostFactors(FactorsAPI):
             proof_of_headers(),
             PROOF_HEADERS,
         )
-        return OpenEnrolment(begun.id, begun.expires_at, begun.shown)
+        return OpenEnrolment(enrolment.id, enrolment.expires_at, enrolment.shown)
 
     def confirm(
         self,

@@ -32,14 +32,14 @@ def _imports(package: str, trees: Iterable[ast.Module]) -> str:
     """Return the imports of all modules, of the standard library first."""
     nodes = [node for tree in trees for node in tree.body]
     plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    named: dict[str, set[str]] = {}
+    imports: dict[str, set[str]] = {}
     for node in nodes:
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] != package:
-            named.setdefault(node.module or "", set()).update(map(ast.unparse, node.names))
+            imports.setdefault(node.module or "", set()).update(map(ast.unparse, node.names))
     lines = [(_is_standard(module), f"import {module}") for module in sorted(plain)]
     lines += [
-        (_is_standard(module), _import_line(module, sorted(named[module], key=_order)))
-        for module in sorted(named)
+        (_is_standard(module), _import_line(module, sorted(imports[module], key=_order)))
+        for module in sorted(imports)
     ]
     groups = ["\n".join(line for is_own, line in lines if is_own is kind) for kind in (True, False)]
     return "\n\n".join(filter(None, groups))

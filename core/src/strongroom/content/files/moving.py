@@ -199,11 +199,13 @@ class MovingService:
             return name
         # The replaced file goes to the trash like a deleted one, so replacing needs the same
         # permission as deleting.
-        taken = self._tree.find_child(connection, parent_id, name)
-        replaces = taken is not None and taken.id != node.id and taken.type == node.type == NodeType.FILE
-        if taken is not None and replaces:
-            self._access.require(connection, caller, taken.tenant_id, taken.id, operations.DELETE)
-            self._removal.discard(connection, caller, taken)
+        sibling = self._tree.find_child(connection, parent_id, name)
+        replaces = (
+            sibling is not None and sibling.id != node.id and sibling.type == node.type == NodeType.FILE
+        )
+        if sibling is not None and replaces:
+            self._access.require(connection, caller, sibling.tenant_id, sibling.id, operations.DELETE)
+            self._removal.discard(connection, caller, sibling)
         return name
 
 

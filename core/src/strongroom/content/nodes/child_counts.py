@@ -31,10 +31,11 @@ SPLIT_ABOVE = 4096
 
 
 def _changing() -> ReturningUpdate[Any]:
-    others = folder_counts.alias()
+    other_counts = folder_counts.alias()
     # The run of a name is the last one that starts at or before it.
-    first_name = select(func.max(others.c.first_name)).where(
-        others.c.folder_id == bindparam("of_folder"), others.c.first_name <= bindparam("of_name")
+    first_name = select(func.max(other_counts.c.first_name)).where(
+        other_counts.c.folder_id == bindparam("of_folder"),
+        other_counts.c.first_name <= bindparam("of_name"),
     )
     return (
         update(folder_counts)

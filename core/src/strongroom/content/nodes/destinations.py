@@ -20,10 +20,10 @@ from strongroom.foundation.caller import AnyCaller
 
 
 def _with_checks(query: Select[Any]) -> Select[Any]:
-    taken, used = nodes.alias("taken"), usage()
-    is_taken = (taken.c.parent_id == bindparam("node_id")) & (taken.c.name == bindparam("name"))
-    columns = query.add_columns(taken.c.type, *used.c)
-    return columns.outerjoin(taken, is_taken).outerjoin(used, true())
+    sibling, used = nodes.alias("taken"), usage()
+    is_taken = (sibling.c.parent_id == bindparam("node_id")) & (sibling.c.name == bindparam("name"))
+    columns = query.add_columns(sibling.c.type, *used.c)
+    return columns.outerjoin(sibling, is_taken).outerjoin(used, true())
 
 
 _CHECKS: Final = NodeAccessQuery(_with_checks)

@@ -93,16 +93,16 @@ def in_section(section: ListSection, folder: str) -> ColumnElement[bool]:
 
 def _run_query(section: ListSection) -> Select[Any]:
     """Return the query for the run of a node: the last one that starts at or before it."""
-    others = folder_runs.alias()
+    other_runs = folder_runs.alias()
     key = tuple_(
         bindparam(f"of_{section.key}", type_=BigInteger), bindparam("of_key", type_=SortKeyText)
     )
     runs = (
-        select(*(others.c[column.name] for column in _RUN))
-        .where(others.c.folder_id == bindparam("of_folder"))
-        .where(others.c.list == literal_column(f"'{section.label}'"))
-        .where(tuple_(others.c.first_value, others.c.first_key) <= key)
-        .order_by(others.c.first_value.desc(), others.c.first_key.desc())
+        select(*(other_runs.c[column.name] for column in _RUN))
+        .where(other_runs.c.folder_id == bindparam("of_folder"))
+        .where(other_runs.c.list == literal_column(f"'{section.label}'"))
+        .where(tuple_(other_runs.c.first_value, other_runs.c.first_key) <= key)
+        .order_by(other_runs.c.first_value.desc(), other_runs.c.first_key.desc())
         .limit(literal_column("1"))
     )
     return select(*runs.subquery().c)

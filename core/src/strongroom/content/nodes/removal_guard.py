@@ -131,13 +131,13 @@ _HAS_HOLD: Final = Statement(select(exists().where(_OF_TENANT, is_in_force())))
 
 def _held_bytes() -> tuple[Select[Any], Select[Any]]:
     start = select(node_holds.c.node_id.label("id")).where(_OF_TENANT, is_in_force())
-    held = start.cte("held", recursive=True)
+    tree = start.cte("held", recursive=True)
     child = nodes.alias("child")
     # UNION, because holds may lie within each other.
-    held = held.union(select(child.c.id).join(held, child.c.parent_id == held.c.id))
-    files = select(func.coalesce(func.sum(nodes.c.size), 0)).join(held, held.c.id == nodes.c.id)
+    tree = tree.union(select(child.c.id).join(tree, child.c.parent_id == tree.c.id))
+    files = select(func.coalesce(func.sum(nodes.c.size), 0)).join(tree, tree.c.id == nodes.c.id)
     versions = select(func.coalesce(func.sum(node_versions.c.size), 0))
-    return files, versions.join(held, held.c.id == node_versions.c.node_id)
+    return files, versions.join(tree, tree.c.id == node_versions.c.node_id)
 
 
 _HELD_BYTES: Final = (

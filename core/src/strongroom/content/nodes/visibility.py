@@ -131,7 +131,7 @@ def _seen_folders(selected: CTE) -> Subquery:
     # root: the nodes in a folder share the result.
     columns = (selected.c.folder_id, selected.c.user_id, selected.c.folder_id.label("parent_id"))
     path = select(*columns).distinct().cte("path", recursive=True)
-    around, held = nodes.alias(), grants.alias()
+    around, grant_rows = nodes.alias(), grants.alias()
     path = path.union_all(
         select(path.c.folder_id, path.c.user_id, around.c.parent_id)
         .join(path, around.c.id == path.c.parent_id)
@@ -141,12 +141,15 @@ def _seen_folders(selected: CTE) -> Subquery:
     # The outer joins keep ancestors without a grant: they count as 0, so every grant gets a result.
     lasts = [
         case((table.c.node_id.is_(None), 0), else_=func.coalesce(table.c.expires_at, FOREVER))
-        for table in (held, shared)
+        for table in (grant_rows, shared)
     ]
     in_group = is_in_group(shared.c.group_id, path.c.user_id)
     return (
         select(path.c.folder_id, path.c.user_id, func.max(greatest(*lasts)).label("until"))
-        .outerjoin(held, (held.c.node_id == path.c.parent_id) & (held.c.user_id == path.c.user_id))
+        .outerjoin(
+            grant_rows,
+            (grant_rows.c.node_id == path.c.parent_id) & (grant_rows.c.user_id == path.c.user_id),
+        )
         .outerjoin(shared, (shared.c.node_id == path.c.parent_id) & in_group)
         .group_by(path.c.folder_id, path.c.user_id)
         .subquery("folders")

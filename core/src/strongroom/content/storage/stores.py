@@ -350,14 +350,14 @@ class _Reader:
             self._stream = self._open()
             chunks = iter(self._stream.__enter__())
             try:
-                begun = _begin(chunks, min(FIRST_BYTES, self._length))
+                pieces = _begin(chunks, min(FIRST_BYTES, self._length))
             except BaseException:
                 # __exit__ is not called when __enter__ raises, so close the stream here.
                 self._stream.__exit__(*sys.exc_info())
                 raise
         # A completely read object cannot fail any more.
-        is_whole = sum(map(len, begun)) >= self._length
-        return iter(begun) if is_whole else self._watched(begun, chunks)
+        is_whole = sum(map(len, pieces)) >= self._length
+        return iter(pieces) if is_whole else self._watched(pieces, chunks)
 
     def __exit__(self, *raised: Any) -> None:
         self._stream.__exit__(*raised)
@@ -374,10 +374,10 @@ class _Reader:
 
 def _begin(chunks: Iterator[bytes], size: int) -> list[bytes]:
     """Return the first chunks, with at least ``size`` bytes unless the object is shorter."""
-    begun: list[bytes] = []
-    while sum(map(len, begun)) < size and (chunk := next(chunks, b"")):
-        begun.append(chunk)
-    return begun
+    pieces: list[bytes] = []
+    while sum(map(len, pieces)) < size and (chunk := next(chunks, b"")):
+        pieces.append(chunk)
+    return pieces
 
 
 class Stores(dict[str, Store]):

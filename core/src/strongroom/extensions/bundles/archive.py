@@ -189,14 +189,14 @@ def _gathered(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
     The first piece is not delayed; the size of the following ones doubles up to ``CHUNK_SIZE``.
     """
-    held: list[bytes] = []
+    batch: list[bytes] = []
     size, target = 0, 1
     for piece in pieces:
-        held.append(piece)
+        batch.append(piece)
         size += len(piece)
         if size >= target:
-            yield b"".join(held)
+            yield b"".join(batch)
             target = min(2 * size, CHUNK_SIZE)
-            held, size = [], 0
-    if held:
-        yield b"".join(held)
+            batch, size = [], 0
+    if batch:
+        yield b"".join(batch)

@@ -191,19 +191,19 @@ def download_business_file(file_name: str, query: Json) -> Response:
     The configuration of the file's profile decides whether a token is required.
     """
     files = get_service(BusinessFileService)
-    shown = files.get(optional_identity(), file_name, query["width"])
+    file = files.get(optional_identity(), file_name, query["width"])
     content = Content(
-        name=shown.file.name,
-        content_type=shown.file.content_type,
-        size=shown.blob.size,
-        checksum=shown.blob.checksum,
-        modified_at=shown.file.created_at,
-        open=lambda start, length: files.open(shown.blob, start, length),
+        name=file.file.name,
+        content_type=file.file.content_type,
+        size=file.blob.size,
+        checksum=file.blob.checksum,
+        modified_at=file.file.created_at,
+        open=lambda start, length: files.open(file.blob, start, length),
     )
-    scope = "public" if shown.is_public else "private"
+    scope = "public" if file.is_public else "private"
     # The content under a name never changes, so caches may store it for a year.
     response = send_content(content, cache_control=f"{scope}, max-age={_YEAR}, immutable")
-    if not shown.is_public:
+    if not file.is_public:
         # A browser must not display a cached copy to its next user without a token.
         response.vary.update(("Authorization", TOKEN_HEADER))
     return response

@@ -67,17 +67,19 @@ class ChangeFeed:
             # One more than wanted shows whether there are more.
             changes = changes_after(connection, tenant_id, cursor, limit + 1)
             self._require_complete(connection, tenant_id, cursor, changes)
-            shown = changes[:limit]
+            page_changes = changes[:limit]
             reading = _Reading(self._access, connection, caller, tenant_id)
             # An access key that is limited to a folder gets nothing about nodes outside, not even ids.
             is_limited = root.folder_id is not None
             records = [
-                reading.record(change) for change in shown if not is_limited or reading.is_near(change)
+                reading.record(change)
+                for change in page_changes
+                if not is_limited or reading.is_near(change)
             ]
             members = (ACTOR.name, ON_BEHALF_OF.name)
             actors = {record[name]["$ref"] for record in records for name in members if name in record}
             return ChangePage(
-                shown[-1].sequence or 0 if shown else cursor,
+                page_changes[-1].sequence or 0 if page_changes else cursor,
                 len(changes) > limit,
                 records,
                 self._users.summaries(connection, actors),

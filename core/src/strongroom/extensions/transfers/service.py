@@ -145,13 +145,13 @@ class TransferService:
         return len(ids)
 
     def _move_grants(self, connection: Connection, users: Mapping[str, str]) -> int:
-        held = [row._asdict() for row in _HELD.all(connection, users)]
-        if not held:
+        grant_rows = [row._asdict() for row in _HELD.all(connection, users)]
+        if not grant_rows:
             return 0
-        ids = [grant["node_id"] for grant in held]
+        ids = [grant["node_id"] for grant in grant_rows]
         _REMOVE.execute(connection, {"user": users["from_user"], "nodes": ids})
-        self._put(connection, users, [{**grant, "user_id": users["to_user"]} for grant in held])
-        return len(held)
+        self._put(connection, users, [{**grant, "user_id": users["to_user"]} for grant in grant_rows])
+        return len(grant_rows)
 
     def _put(
         self, connection: Connection, users: Mapping[str, str], rows: Sequence[dict[str, Any]]

@@ -73,16 +73,16 @@ class Planner:
         )
         unique = []
         for line in lines:
-            own = hashes[line.number]
+            line_hashes = hashes[line.number]
             faults = [
-                _duplicate(own[hashed], known.get(hashed) or plan.keys[hashed])
-                for hashed in own
+                _duplicate(line_hashes[hashed], known.get(hashed) or plan.keys[hashed])
+                for hashed in line_hashes
                 if hashed in known or hashed in plan.keys
             ]
             if faults:
                 plan.refused[line.number] = faults
             else:
-                plan.keys.update(dict.fromkeys(own, line.number))
+                plan.keys.update(dict.fromkeys(line_hashes, line.number))
                 unique.append(line)
         return unique
 

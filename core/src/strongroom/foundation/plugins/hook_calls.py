@@ -98,12 +98,12 @@ def find_place(module: ModuleType, traceback: TracebackType | None) -> str | Non
 
 def is_plugin_code(module: ModuleType, file: str) -> bool:
     """Return whether a file is a plugin's module, or a module of its package."""
-    own = getattr(module, "__file__", None)
-    if own is None:
+    module_file = getattr(module, "__file__", None)
+    if module_file is None:
         return False
     # A built-in plugin and a one-file plugin are one module, next to others.
     is_package = bool(module.__package__) and module.__package__ != _BUILTIN
-    return file == own or (is_package and Path(own).parent in Path(file).parents)
+    return file == module_file or (is_package and Path(module_file).parent in Path(file).parents)
 
 
 def own(extension: type[Any], plugin: PluginLike) -> None:

@@ -45,11 +45,11 @@ class FactorMethods:
         Raises:
             ValidationFailed: there is none.
         """
-        known = {factor_kind(name): method for name, method in self._enrolments.methods.items()}
-        if kind not in known:
-            message = f"Must be one of: {', '.join(sorted(known)) or 'none is enabled'}."
+        methods = {factor_kind(name): method for name, method in self._enrolments.methods.items()}
+        if kind not in methods:
+            message = f"Must be one of: {', '.join(sorted(methods)) or 'none is enabled'}."
             raise errors.ValidationFailed.of_field("kind", "unknown", message)
-        return known[kind]
+        return methods[kind]
 
     def user(self, connection: Connection, user_id: str) -> FactorUser:
         """Return a user as ceremonies see one."""

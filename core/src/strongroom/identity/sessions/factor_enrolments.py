@@ -88,11 +88,11 @@ class FactorEnrolments:
         Raises:
             ChallengeInvalid: it is unknown, of another user or expired, or has no tries left.
         """
-        begun = self._challenges.count_try(connection, identifier, _ENROLMENT)
-        if begun.user_id != user_id:
+        enrolment = self._challenges.count_try(connection, identifier, _ENROLMENT)
+        if enrolment.user_id != user_id:
             raise ChallengeInvalid
-        factor = begun.context["factor"]
-        return factor, begun.context["name"], Ceremony(state=begun.states[factor])
+        factor = enrolment.context["factor"]
+        return factor, enrolment.context["name"], Ceremony(state=enrolment.states[factor])
 
     def finish(
         self,

@@ -146,11 +146,11 @@ class VerifiedTokens:
 
     def remember(self, ring: KeyRing, token: str, claims: TokenClaims) -> None:
         """Cache the claims of a token that was verified with a key ring."""
-        verified_by, known = self._known
+        verified_by, cache = self._known
         if verified_by is not ring:
-            known = Cache(self._capacity)
-            self._known = (ring, known)
-        known.put(token, claims)
+            cache = Cache(self._capacity)
+            self._known = (ring, cache)
+        cache.put(token, claims)
 
 
 def _signed_claims(ring: KeyRing, token: str) -> dict[str, Any]:

@@ -238,14 +238,14 @@ def _noted(connection: Connection) -> dict[str, _State | None]:
 
 
 def _read(connection: Connection, user_id: str) -> _State:
-    named = {"of_user": user_id}
-    password = _PASSWORD.first(connection, named)
-    rows = _CREDENTIALS.all(connection, named)
+    parameters = {"of_user": user_id}
+    password = _PASSWORD.first(connection, parameters)
+    rows = _CREDENTIALS.all(connection, parameters)
     return _State(
         {Credential(*names): proven for *names, proven, _ in rows},
         {Credential(*names): bound_at for *names, _, bound_at in rows},
         None if password is None else (password[0], password[1]),
-        {key: (factor, name) for key, factor, name in _FACTORS.all(connection, named)},
+        {key: (factor, name) for key, factor, name in _FACTORS.all(connection, parameters)},
     )
 
 

@@ -152,9 +152,9 @@ class IdentityResolver:
 
         An attacker could create a user with the contact of another person, who would then share it.
         """
-        for held in holders:
-            is_proven = held.kind not in CONTACTS or held == verified.credential
-            if is_proven or self._credentials.find_verified(connection, held) is not None:
+        for holder in holders:
+            is_proven = holder.kind not in CONTACTS or holder == verified.credential
+            if is_proven or self._credentials.find_verified(connection, holder) is not None:
                 return
         raise CredentialConflict
 

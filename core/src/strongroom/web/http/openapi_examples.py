@@ -121,9 +121,9 @@ class _Examples:
             for name, member in properties.items()
             if name in names
         }
-        others = schema.get("additionalProperties")
-        if not properties and isinstance(others, dict) and others:
-            made[ID] = self.make(others, "", depth + 1, is_request=is_request)
+        additional = schema.get("additionalProperties")
+        if not properties and isinstance(additional, dict) and additional:
+            made[ID] = self.make(additional, "", depth + 1, is_request=is_request)
         return made
 
     def _array(self, schema: Json, name: str, depth: int, *, is_request: bool) -> list[Any]:

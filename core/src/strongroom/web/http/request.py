@@ -269,14 +269,14 @@ def request_id() -> str:
 
 def find_request_id(environ: dict[str, Any]) -> str:
     """Return the id of the request with an environ."""
-    known: str | None = environ.get(_ID_KEY)
-    if known is None:
+    identifier: str | None = environ.get(_ID_KEY)
+    if identifier is None:
         offered = environ.get("HTTP_X_REQUEST_ID")
         # Unique, not secret, so no system call is needed. Python reseeds after a fork.
         random = f"{getrandbits(128):032x}"
-        known = offered if offered and _REQUEST_ID.fullmatch(offered) else random
-        environ[_ID_KEY] = known
-    return known
+        identifier = offered if offered and _REQUEST_ID.fullmatch(offered) else random
+        environ[_ID_KEY] = identifier
+    return identifier
 
 
 def current_request_id() -> str | None:
