@@ -19,11 +19,15 @@ THREAD = re.compile(r'(?:Thread\((?:[^()]|\([^()]*\))*?\bname|thread_name_prefix
 
 
 def has_function(path: str, name: str) -> bool:
-    """Return whether a module of the core defines a function, and does not import it."""
-    file = ROOT / f"core/src/strongroom/{path}.py"
-    if not file.exists():
+    """Return whether a module of the core or of a plugin defines a function, and does not import it."""
+    dotted = path.replace("/", ".")
+    if path.startswith("strongroom_"):
+        file = next(ROOT.glob(f"plugins/*/src/{path}.py"), Path())
+    else:
+        file, dotted = ROOT / f"core/src/strongroom/{path}.py", f"strongroom.{dotted}"
+    if not file.is_file():
         return False
-    module: Any = import_module(f"strongroom.{path.replace('/', '.')}")
+    module: Any = import_module(dotted)
     found = reduce(lambda value, member: getattr(value, member, None), name.split("."), module)
     statements = ast.parse(file.read_text(encoding="utf-8")).body
     defined = {getattr(statement, "name", None) for statement in statements}
