@@ -67,7 +67,7 @@ ROWS: Final = (
         "console-webhook-revision",
         "The form of a webhook that was changed meanwhile is refused.",
         "tenant/webhook.py::_patch",
-        'body = {**changes, "revision": number_of("revision")}',
+        'body = {**changes, "revision": form_number("revision")}',
         'revision = find_endpoint(visit, tenant_id, endpoint_id)["revision"]\n'
         'body = {**changes, "revision": revision}',
         "console/rest/test_tenant_connections.py::TestWebhooks"
@@ -195,21 +195,13 @@ ROWS: Final = (
         "is_formula = text[:1] in _FORMULA_SIGNS",
         "console/rest/test_server_records.py::test_a_cell_is_no_formula",
     ),
-    console(
-        "console-number-digits",
-        "A number of more digits than any page has is none.",
-        "numbers.py::number_in",
-        "and len(text) <= longest",
-        "",
-        "console/test_numbers.py::test_a_number_has_a_limited_number_of_ascii_digits",
-    ),
-    console(
-        "console-number-ascii",
+    core(
+        "pages-kit-number-ascii",
         "Digits that Python does not read are no number.",
-        "numbers.py::number_in",
+        "plugin_api/page_lists.py::read_number",
         "text.isascii() and",
         "",
-        "console/test_numbers.py::test_a_number_has_a_limited_number_of_ascii_digits",
+        "unit/plugin_api/test_numbers.py::test_a_number_has_a_limited_number_of_ascii_digits",
     ),
     console(
         "console-quota-exponent",
@@ -336,8 +328,8 @@ ROWS: Final = (
     core(
         "pages-kit-page-digits",
         "A number of more digits than any page has is none.",
-        "plugin_api/page_lists.py::page_number",
-        "and len(text) <= _LONGEST_NUMBER",
+        "plugin_api/page_lists.py::read_number",
+        "and len(text) <= longest",
         "",
         "unit/plugin_api/test_page_forms.py::test_a_list_has_a_page_of_few_ascii_digits",
     ),
