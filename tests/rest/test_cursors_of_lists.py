@@ -15,7 +15,7 @@ from tests.support.full_server import ALL_PLUGINS, Town
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.foundation.collation import sort_key
 from strongroom.foundation.database.metadata import metadata
-from strongroom_share_links.models import links, openings, people
+from strongroom_share_links.models import access_log, links, recipients
 from strongroom_webhooks.models import deliveries, endpoints
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.config(ALL_PLUGINS)]
@@ -117,12 +117,12 @@ LISTS: dict[str, Sequence[Copy]] = {
     "listMembers": [USER, MEMBER],
     "listServerAccounts": [USER, Copy(table("server_accounts"), lambda _: true(), ("user_id",))],
     "listServiceAccounts": [USER, rows("service_accounts", "user_id", "accountId", "user_id")],
-    "listShareOpenings": [Copy(openings, by(openings.c.link_id, "shareId"), ("id",))],
+    "listShareOpenings": [Copy(access_log, by(access_log.c.link_id, "shareId"), ("id",))],
     "listShares": [SHARE],
     "listSharesOfFile": [SHARE],
     "listSharedWithMe": [
         Copy(links, lambda _: links.c.audience == "users", ("id",)),
-        Copy(people, by(people.c.user_id, "ownerId"), ("link_id",)),
+        Copy(recipients, by(recipients.c.user_id, "ownerId"), ("link_id",)),
     ],
     "listTenants": [TENANT, rows("tenant_members", "user_id", "userId", "tenant_id")],
     "listTrash": [

@@ -1,4 +1,4 @@
-"""Changes of shares: which of them loosen a share, as only its maker and administrators may."""
+"""Changes of shares: which of them loosen a share, as only its creator and administrators may."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -12,7 +12,7 @@ from strongroom_share_links.models import Audience, Link
 Json = Mapping[str, Any]
 
 OWN: Final = ("label", "notify")
-"""Members that neither loosen nor tighten a share, and are its maker's."""
+"""Members that neither loosen nor tighten a share, and are its creator's."""
 
 _NARROWER: Final = {
     Audience.ANYONE.value: {Audience.LOGGED_IN.value, Audience.MEMBERS.value, Audience.USERS.value},
@@ -29,7 +29,7 @@ def current(row: Any, revision: int | None) -> Link:
     """
     if row is None:
         raise ApiError(UNKNOWN)
-    link = Link.of(row)
+    link = Link.from_row(row)
     if revision not in (None, link.revision):
         raise ApiError(OUTDATED)
     return link

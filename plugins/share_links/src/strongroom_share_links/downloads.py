@@ -23,11 +23,11 @@ from strongroom.plugin_api.files import FileInfo, Sending
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.state import Transaction
 from strongroom.plugin_api.web import ApiError
+from strongroom_share_links.access_log import AccessKind, AccessLog
 from strongroom_share_links.cookies import Cookies
 from strongroom_share_links.errors import UNAVAILABLE
 from strongroom_share_links.links import hash_of
 from strongroom_share_links.models import Link, downloads, links, lock
-from strongroom_share_links.openings import Opening, Openings
 
 LIFETIME: Final = 60 * 60
 """Seconds after the last range within which a download may be continued."""
@@ -89,7 +89,7 @@ class Downloads:
 
     _host: HostAPI
     _cookies: Cookies
-    _openings: Openings
+    _access_log: AccessLog
 
     def continues(self, secret: str) -> bool:
         """Return whether the current request may continue a counted download of a share."""
@@ -115,7 +115,7 @@ class Downloads:
             ApiError: the share has no download left.
         """
         about = {"file_id": file and file.id, "name": file and file.name, "size": sending.size}
-        record = self._openings.record(link, Opening.DOWNLOAD, about)
+        record = self._access_log.record(link, AccessKind.DOWNLOAD, about)
         visitor = self._visitor(link.id)
         download = Download(link, item, sending.size, sending.tag, *visitor, record)
         return self._count(download, sending.length, at_once, is_free=_is_probe(sending))
@@ -206,7 +206,7 @@ class Downloads:
             value = self._begin(transaction, download, taken)
             counted = transaction.scalar(select(links.c.downloads).where(links.c.id == link.id))
         if counted == link.max_downloads:
-            self._openings.notify(link, Opening.DOWNLOAD)
+            self._access_log.notify(link, AccessKind.DOWNLOAD)
         return Counted(download, taken, hash_of(value), value)
 
     def _continue(
@@ -248,7 +248,7 @@ class Downloads:
             "expires_at": self.now() + LIFETIME * 1000,
         }
         transaction.execute(insert(downloads), row)
-        self._openings.add(transaction, download.record)
+        self._access_log.add(transaction, download.record)
         return value
 
 

@@ -18,7 +18,7 @@ KIND: Final = ErrorKind(403, "error.share-kind", "Shares of this kind do not all
 FORBIDDEN: Final = ErrorKind(
     403, "error.share-forbidden", "Requires the permission manage, and the policy's consent."
 )
-MAKER_ONLY: Final = ErrorKind(
+CREATOR_ONLY: Final = ErrorKind(
     403, "error.share-maker-only", "Only its maker or a tenant administrator may loosen a share."
 )
 UNKNOWN: Final = ErrorKind(404, "error.share-not-found", "There is no such share.")
@@ -43,7 +43,7 @@ KINDS: Final = (
     PASSWORD_WRONG,
     KIND,
     FORBIDDEN,
-    MAKER_ONLY,
+    CREATOR_ONLY,
     UNKNOWN,
     POLICY,
     OUTDATED,

@@ -1,4 +1,4 @@
-"""Shares of makers: created, changed, listed and deleted by users with the permission ``manage``."""
+"""Shares of creators: created, changed, listed and deleted by users with the permission ``manage``."""
 
 import hashlib
 import secrets
@@ -16,7 +16,7 @@ from strongroom.plugin_api.state import Transaction
 from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.web import ApiError, FieldError
 from strongroom_share_links.changes import OWN, current, limited, loosens
-from strongroom_share_links.errors import FORBIDDEN, MAKER_ONLY, POLICY, UNKNOWN
+from strongroom_share_links.errors import CREATOR_ONLY, FORBIDDEN, POLICY, UNKNOWN
 from strongroom_share_links.models import (
     RECEIVERS,
     Audience,
@@ -25,7 +25,7 @@ from strongroom_share_links.models import (
     links,
     lock,
     metadata,
-    people,
+    recipients,
 )
 from strongroom_share_links.options import ShareOptions
 from strongroom_share_links.policies import Policies, Policy
@@ -40,7 +40,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class SharedLink:
-    """A share for its makers: with its state, its people, and the secret if it can be read."""
+    """A share for its creators: with its state, its recipients, and the secret if it can be read."""
 
     link: Link
     state: State
@@ -81,18 +81,17 @@ class Links:
             policy = self._policies.find(transaction, tenant_id)
         if policy.who == "nobody" or (policy.who == "tenant-admins" and not is_admin):
             raise ApiError(FORBIDDEN)
-        secret, maker_id = secrets.token_urlsafe(_SECRET_BYTES), self._caller()
-        link = self._new(tenant_id, file_id, maker_id, secret, policy, request)
+        secret, creator_id = secrets.token_urlsafe(_SECRET_BYTES), self._caller()
+        link = self._new(tenant_id, file_id, creator_id, secret, policy, request)
         tenure = self._host.files.tenure(tenant_id, file_id)
         link = limited(link, tenure, is_wanted=request["expiresAt"] is not None)
         _require_allowed(policy, link)
         _require_folder(link, file)
         user_ids = request["audience"][1]
         with self._host.database.write() as transaction:
-            row = {name: getattr(link, name) for name in Link.__slots__}
-            row |= {"secret_hash": hash_of(secret), "allowed_types": list(link.allowed_types)}
+            row = {**link.columns, "secret_hash": hash_of(secret)}
             transaction.execute(insert(links), row)
-            _put_people(transaction, link.id, user_ids)
+            _put_recipients(transaction, link.id, user_ids)
         self._audit("create", link)
         return SharedLink(link, State.ACTIVE, user_ids, secret, file)
 
@@ -112,7 +111,7 @@ class Links:
 
         Raises:
             ApiError: there is none, the policy forbids it, it has another revision, or the caller, who
-                is not its maker, may only tighten it.
+                is not its creator, may only tighten it.
         """
         link = self._managed(tenant_id, link_id)
         with self._host.database.read() as transaction:
@@ -124,16 +123,16 @@ class Links:
             # Locked: without a revision, a concurrent change must not refuse this one.
             before = current(transaction.first(select(links).where(known).with_for_update()), revision)
             after = replace(before, **changes, revision=before.revision + 1)
-            if loosens(before, after, _people_of(transaction, link_id), request):
+            if loosens(before, after, _read_recipients(transaction, link_id), request):
                 after = limited(after, _known(tenure), is_wanted=request.get("expiresAt") is not None)
             elif tenure is None and any(member in request for member in OWN):
-                raise ApiError(MAKER_ONLY)
+                raise ApiError(CREATOR_ONLY)
             _require_allowed(policy, after)
-            values = {name: getattr(after, name) for name in Link.__slots__ if name not in _COUNTED}
-            values["allowed_types"] = list(after.allowed_types)
+            columns = after.columns.items()
+            values = {name: value for name, value in columns if name not in _COUNTED}
             transaction.execute(update(links).where(known).values(values))
             if "audience" in request:
-                _put_people(transaction, link_id, request["audience"][1])
+                _put_recipients(transaction, link_id, request["audience"][1])
         self._audit("update", after)
         return self.get(tenant_id, link_id)
 
@@ -181,7 +180,7 @@ class Links:
         """Return a page of the shares for the caller: as a named user, or as a member of a tenant."""
         me = self._host.users.me().id
         tenants = self._tenants()
-        named = links.c.id.in_(select(people.c.link_id).where(people.c.user_id == me))
+        named = links.c.id.in_(select(recipients.c.link_id).where(recipients.c.user_id == me))
         of_members = (links.c.audience == Audience.MEMBERS) & links.c.tenant_id.in_(tenants)
         condition = or_((links.c.audience == Audience.USERS) & named, of_members)
         results = [
@@ -212,9 +211,9 @@ class Links:
         with self._host.database.read() as transaction:
             row = transaction.first(select(links).where(condition))
         # The same error for other people's shares, so that their ids are not confirmed.
-        if row is None or not self._may_manage(Link.of(row)):
+        if row is None or not self._may_manage(Link.from_row(row)):
             raise ApiError(UNKNOWN)
-        return Link.of(row)
+        return Link.from_row(row)
 
     def _may_manage(self, link: Link) -> bool:
         """Return whether the caller manages the file, made the share, or administers the tenant."""
@@ -222,10 +221,10 @@ class Links:
             if self._host.files.stat(link.tenant_id, link.file_id).permission == "manage":
                 return True
         except ApiError:
-            # The file is gone, or out of reach; the maker must still be able to delete the share.
+            # The file is gone, or out of reach; the creator must still be able to delete the share.
             pass
         role = self._role(link.tenant_id)
-        return role == "admin" or (role is not None and link.maker_id == self._caller())
+        return role == "admin" or (role is not None and link.creator_id == self._caller())
 
     def _caller(self) -> str:
         # Not host.users.me(), for which an access key needs a scope of its own. Routes require a user.
@@ -233,7 +232,7 @@ class Links:
         return caller.user_id if caller else ""
 
     def _tenure(self, link: Link) -> Tenure | None:
-        """Return how long the caller answers for a share; ``None`` for others than maker and admins."""
+        """Return how long the caller answers for a share; ``None`` unless creator or administrator."""
         if not self._is_trusted(link):
             return None
         try:
@@ -244,13 +243,13 @@ class Links:
             return Tenure(None, caller.key_id if caller else None)
 
     def _is_trusted(self, link: Link) -> bool:
-        """Return whether the caller is the maker of a share, or administers its tenant."""
-        return link.maker_id == self._caller() or self._role(link.tenant_id) == "admin"
+        """Return whether the caller is the creator of a share, or administers its tenant."""
+        return link.creator_id == self._caller() or self._role(link.tenant_id) == "admin"
 
     def _reader(self, tenant_id: str) -> Callable[[SharedLink], SharedLink]:
         """Return the function that returns a share without the secrets that the caller may not read.
 
-        With the URL, other users, the holder of a key and an administrator who impersonates the maker
+        With the URL, other users, the holder of a key and an administrator who impersonates the creator
         could open a share longer than they may read the file.
         """
         is_admin, caller = self._role(tenant_id) == "admin", self._host.caller
@@ -259,7 +258,7 @@ class Links:
             may_read = (
                 caller is not None
                 and caller.actor_id is None
-                and (is_admin or item.link.maker_id == caller.user_id)
+                and (is_admin or item.link.creator_id == caller.user_id)
                 and caller.key_id in (None, item.link.key_id)
             )
             return item if may_read else replace(item, secret=None)
@@ -267,7 +266,7 @@ class Links:
         return readable
 
     def _new(
-        self, tenant_id: str, file_id: str, maker_id: str, secret: str, policy: Policy, request: Json
+        self, tenant_id: str, file_id: str, creator_id: str, secret: str, policy: Policy, request: Json
     ) -> Link:
         now, drop = self._host.clock.now(), request["drop"]
         password, (audience, _) = request["password"], request["audience"]
@@ -275,7 +274,7 @@ class Links:
             id=str(uuid.uuid4()),
             tenant_id=tenant_id,
             file_id=file_id,
-            maker_id=maker_id,
+            creator_id=creator_id,
             kind=request["kind"],
             sealed_secret=self._host.secrets.seal(secret) if self._options.secrets_readable else None,
             label=request["label"],
@@ -333,7 +332,7 @@ class Links:
     def _page(self, condition: Any, query: Json) -> ResultPage[SharedLink]:
         with self._host.database.read() as transaction:
             page = transaction.page(_ordered(condition), query)
-        return page.map(lambda row: self._shown(Link.of(row)))
+        return page.map(lambda row: self._shown(Link.from_row(row)))
 
     def _newest_page(self, shared: list[SharedLink], query: Json) -> ResultPage[SharedLink]:
         def key(item: SharedLink) -> tuple[int, str]:
@@ -353,12 +352,12 @@ class Links:
         # The state depends on other tables of the server, so it is no condition of the query.
         with self._host.database.read() as transaction:
             rows = transaction.all(_ordered(condition).limit(_AT_ONCE))
-        return [self._shown(Link.of(row)) for row in rows]
+        return [self._shown(Link.from_row(row)) for row in rows]
 
     def _shown(self, link: Link) -> SharedLink:
         with self._host.database.read() as transaction:
             policy = self._policies.find(transaction, link.tenant_id)
-            users = _people_of(transaction, link.id)
+            users = _read_recipients(transaction, link.id)
         state, file = self._states.find(link, policy)
         secret = self._host.secrets.unseal(link.sealed_secret) if link.sealed_secret else None
         return SharedLink(link, state, users, secret, file)
@@ -403,20 +402,20 @@ def _require_folder(link: Link, file: FileInfo) -> None:
 
 def _known(tenure: Tenure | None) -> Tenure:
     if tenure is None:
-        raise ApiError(MAKER_ONLY)
+        raise ApiError(CREATOR_ONLY)
     return tenure
 
 
-def _people_of(transaction: Transaction, link_id: str) -> Sequence[str]:
-    named = select(people.c.user_id).where(people.c.link_id == link_id)
-    return transaction.scalars(named.order_by(people.c.user_id))
+def _read_recipients(transaction: Transaction, link_id: str) -> Sequence[str]:
+    named = select(recipients.c.user_id).where(recipients.c.link_id == link_id)
+    return transaction.scalars(named.order_by(recipients.c.user_id))
 
 
-def _put_people(transaction: Transaction, link_id: str, user_ids: Sequence[str]) -> None:
-    transaction.execute(delete(people).where(people.c.link_id == link_id))
+def _put_recipients(transaction: Transaction, link_id: str, user_ids: Sequence[str]) -> None:
+    transaction.execute(delete(recipients).where(recipients.c.link_id == link_id))
     if user_ids:
         rows = [{"link_id": link_id, "user_id": user_id} for user_id in user_ids]
-        transaction.execute(insert(people), rows)
+        transaction.execute(insert(recipients), rows)
 
 
 def remove(transaction: Transaction, link_ids: Sequence[str]) -> int:

@@ -12,7 +12,7 @@ from strongroom.plugin_api.times import iso_format
 from strongroom_share_links.models import READERS, Kind
 from strongroom_share_links.paths import path_of
 from strongroom_share_links.sending import PICTURES, has_preview
-from strongroom_share_links.visits import Visit
+from strongroom_share_links.share_opener import OpenedShare
 
 Json = dict[str, Any]
 
@@ -42,48 +42,48 @@ class Listing:
                 break
         return files, total
 
-    def row(self, visit: Visit, names: Sequence[str], file: FileInfo) -> Json:
+    def row(self, opened: OpenedShare, names: Sequence[str], file: FileInfo) -> Json:
         """Return the members of a file in the folder with a path."""
         essence = (file.content_type or "").partition(";")[0]
         return {
             "name": file.name,
-            "url": self._url(visit, names, file),
+            "url": self._url(opened, names, file),
             "is_folder": file.is_folder,
             "icon": "folder" if file.is_folder else get_icon(essence),
             "essence": essence,
             "size": "" if file.is_folder else size_text(file.size),
             "changed_at": iso_format(file.updated_at),
-            "picture": self._picture(visit, file.id) if _is_shown(visit, essence) else None,
+            "picture": self._picture(opened, file.id) if _is_shown(opened, essence) else None,
         }
 
-    def crumbs(self, visit: Visit, names: Sequence[str]) -> list[tuple[str, str]]:
+    def crumbs(self, opened: OpenedShare, names: Sequence[str]) -> list[tuple[str, str]]:
         """Return the paths and names of the folders above the one with a path."""
         if not names:
             return []
         above = [
-            (f"{self.path(visit, names[: index + 1])}/", name) for index, name in enumerate(names[:-1])
+            (f"{self.path(opened, names[: index + 1])}/", name) for index, name in enumerate(names[:-1])
         ]
-        return [(self.root(visit), visit.link.label or visit.file.name), *above]
+        return [(self.root(opened), opened.link.label or opened.file.name), *above]
 
-    def root(self, visit: Visit) -> str:
+    def root(self, opened: OpenedShare) -> str:
         """Return the path of the page of a share, which links are relative to."""
-        return path_of(self._host, f"/s/{visit.secret}/")
+        return path_of(self._host, f"/s/{opened.secret}/")
 
-    def path(self, visit: Visit, names: Sequence[str]) -> str:
+    def path(self, opened: OpenedShare, names: Sequence[str]) -> str:
         """Return the path of a file in a share."""
-        return self.root(visit) + "/".join(quote(name, safe="") for name in names)
+        return self.root(opened) + "/".join(quote(name, safe="") for name in names)
 
-    def _url(self, visit: Visit, names: Sequence[str], file: FileInfo) -> str | None:
-        path = self.path(visit, [*names, file.name])
+    def _url(self, opened: OpenedShare, names: Sequence[str], file: FileInfo) -> str | None:
+        path = self.path(opened, [*names, file.name])
         if file.is_folder:
             return f"{path}/"
-        return path if visit.kind in READERS or has_preview(file) else None
+        return path if opened.kind in READERS or has_preview(file) else None
 
-    def _picture(self, visit: Visit, file_id: str) -> str:
-        return path_of(self._host, f"/api/v1/shares/{visit.secret}/files/{file_id}/preview")
+    def _picture(self, opened: OpenedShare, file_id: str) -> str:
+        return path_of(self._host, f"/api/v1/shares/{opened.secret}/files/{file_id}/preview")
 
 
-def _is_shown(visit: Visit, essence: str) -> bool:
+def _is_shown(opened: OpenedShare, essence: str) -> bool:
     """Return whether the page of a file shows it: a preview may count as a download."""
-    is_free = visit.kind is Kind.PREVIEW or visit.link.max_downloads is None
+    is_free = opened.kind is Kind.PREVIEW or opened.link.max_downloads is None
     return essence in PICTURES and is_free

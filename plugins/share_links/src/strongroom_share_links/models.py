@@ -32,7 +32,7 @@ links: Final = Table(
     Column("file_id", String(36), nullable=False),
     Column("maker_id", String(36), nullable=False),
     Column("kind", String(16), nullable=False),
-    # SHA-256, because the secret is random. The sealed copy is for the maker, if the options allow it.
+    # SHA-256, because the secret is random. The sealed copy is for the creator, if the options allow it.
     Column("secret_hash", String(64), nullable=False),
     Column("sealed_secret", Text),
     Column("label", String(255), nullable=False),
@@ -66,7 +66,7 @@ links: Final = Table(
     Index("share_links_links_end", "expires_at"),
 )
 
-people: Final = Table(
+recipients: Final = Table(
     "share_links_people",
     metadata,
     Column("link_id", String(36), primary_key=True),
@@ -75,7 +75,7 @@ people: Final = Table(
 )
 """The users in the audience of a share with the audience ``users``."""
 
-openings: Final = Table(
+access_log: Final = Table(
     "share_links_openings",
     metadata,
     Column("id", String(36), primary_key=True),
@@ -120,7 +120,7 @@ uploads: Final = Table(
     Index("share_links_uploads_link", "link_id"),
     Index("share_links_uploads_age", "created_at"),
 )
-"""Resumable uploads of visitors. All belong to the maker, so this maps each to its share.
+"""Resumable uploads of visitors. All belong to the creator, so this maps each to its share.
 
 ``size`` is the number of bytes that the upload takes of the drop box; 0 before its first bytes, when it
 takes no file either.
@@ -170,13 +170,13 @@ class Kind(StrEnum):
 
     READ = "read"
     PREVIEW = "preview"
-    DROP = "drop"
+    FILE_REQUEST = "drop"
     WRITE = "write"
 
 
 READERS: Final = (Kind.READ, Kind.WRITE)
 SHOWN: Final = (Kind.READ, Kind.WRITE, Kind.PREVIEW)
-RECEIVERS: Final = (Kind.DROP, Kind.WRITE)
+RECEIVERS: Final = (Kind.FILE_REQUEST, Kind.WRITE)
 
 
 class Audience(StrEnum):
@@ -195,6 +195,10 @@ class Layout(StrEnum):
     BY_VISITOR = "by-visitor"
 
 
+_COLUMNS: Final = {"creator_id": "maker_id"}
+"""The columns with another name than the member: tables keep their names across versions."""
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """A share. ``remaining`` is the number of downloads left, ``None`` without a limit."""
@@ -202,7 +206,7 @@ class Link:
     id: str
     tenant_id: str
     file_id: str
-    maker_id: str
+    creator_id: str
     kind: str
     sealed_secret: str | None
     label: str
@@ -235,7 +239,13 @@ class Link:
         return no_downloads or no_files
 
     @classmethod
-    def of(cls, row: Any) -> "Link":
+    def from_row(cls, row: Any) -> "Link":
         """Return the share of a row."""
-        values = {name: getattr(row, name) for name in cls.__slots__}
+        values = {name: getattr(row, _COLUMNS.get(name, name)) for name in cls.__slots__}
         return cls(**{**values, "allowed_types": tuple(row.allowed_types)})
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The values of the columns, without the hash of the secret."""
+        values = {_COLUMNS.get(name, name): getattr(self, name) for name in self.__slots__}
+        return {**values, "allowed_types": list(self.allowed_types)}

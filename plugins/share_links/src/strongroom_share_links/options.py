@@ -30,7 +30,7 @@ class ShareOptions:
     who: str = option("manage", help="Who makes shares: manage (of the file), tenant-admins or nobody.")
     secrets_readable: bool = option(
         True,
-        help="Whether makers can read the URL again; its secret is then stored encrypted.",
+        help="Whether creators can read the URL again; its secret is then stored encrypted.",
         advanced=True,
     )
     page: bool = option(
@@ -42,7 +42,7 @@ class ShareOptions:
     retention_days: int = option(
         90,
         minimum=1,
-        help="Days after which openings, and shares that have ended, are deleted.",
+        help="Days after which access_log, and shares that have ended, are deleted.",
         advanced=True,
     )
 

@@ -30,7 +30,7 @@ from strongroom_share_links.models import READERS, RECEIVERS, SHOWN, Audience, L
 from strongroom_share_links.paths import path_of
 from strongroom_share_links.sending import Sender
 from strongroom_share_links.service import Shares
-from strongroom_share_links.visits import Visit
+from strongroom_share_links.share_opener import OpenedShare
 
 Json = dict[str, Any]
 
@@ -93,7 +93,7 @@ class SharePages:
     def count(self) -> Any:
         """Count the request against the limit of visitors; return the page of a refusal."""
         try:
-            self._shares.visits.count()
+            self._shares.opener.count()
         except ApiError as error:
             return self.failed("", error)
         return None
@@ -106,63 +106,68 @@ class SharePages:
         """
         is_download = bool(names) and not is_folder
         continues = is_download and self._shares.downloads.continues(secret)
-        visit = self._shares.visits.open(secret, needs_proof=False, continues=continues)
-        if not visit.is_proven:
-            return self.password(visit, status=403 if names else 200)
-        if visit.kind not in SHOWN:
+        opened = self._shares.opener.open(secret, needs_proof=False, continues=continues)
+        if not opened.is_proven:
+            return self.password(opened, status=403 if names else 200)
+        if opened.kind not in SHOWN:
             if names:
                 raise ApiError(UNAVAILABLE)
-            return self._share(visit, [], [], query)
-        return self._shown(visit, names, query, is_folder=is_folder)
+            return self._share(opened, [], [], query)
+        return self._shown(opened, names, query, is_folder=is_folder)
 
     def prove(self, secret: str, form: Mapping[str, str]) -> Any:
         """Check the password, and return to the page with the cookie of the proof."""
-        visit = self._shares.visits.open(secret, needs_proof=False)
+        opened = self._shares.opener.open(secret, needs_proof=False)
         try:
             captcha = self._host.pages.forms.captcha_answer(form)
-            proof = self._shares.proofs.issue(visit.link, form.get("password", ""), captcha)
+            proof = self._shares.proofs.issue(opened.link, form.get("password", ""), captcha)
         except ApiError as error:
             if error.code not in _PASSWORD_FAULTS:
                 raise
-            return self._password_again(visit, error)
-        response = redirect(self._listing.root(visit), 303)
-        self._shares.proofs.remember(response, visit.link, proof)
+            return self._password_again(opened, error)
+        response = redirect(self._listing.root(opened), 303)
+        self._shares.proofs.remember(response, opened.link, proof)
         return response
 
     def drop(self, secret: str, query: Json) -> Any:
         """Store the file of a form, and return to the page."""
-        visit = self._shares.visits.open(secret, RECEIVERS)
+        opened = self._shares.opener.open(secret, RECEIVERS)
         try:
-            self._shares.drops.receive(visit, visit.file.id, query["uploadedBy"])
+            self._shares.file_requests.receive(opened, opened.file.id, query["uploadedBy"])
         except ApiError as error:
             if error.code == UNAVAILABLE.code:
                 raise
             fault = _DROP_FAULTS.get(error.code, "drop_refused")
-            return self._share(visit, [], [], query, status=error.status, fault=fault)
+            return self._share(opened, [], [], query, status=error.status, fault=fault)
         name = quote(query["uploadedBy"] or "", safe="")
-        return redirect(f"{self._listing.root(visit)}?sent=true&uploadedBy={name}", 303)
+        return redirect(f"{self._listing.root(opened)}?sent=true&uploadedBy={name}", 303)
 
     def password(
-        self, visit: Visit, *, status: int, fault: str | None = None, captcha: PagePart | None = None
+        self,
+        opened: OpenedShare,
+        *,
+        status: int,
+        fault: str | None = None,
+        captcha: PagePart | None = None,
     ) -> Any:
         """Return the form for the password; it contains nothing else of the share."""
         return self._host.pages.render(
             "password.html",
             status=status,
             policy=_PASSWORD_POLICY,
-            action=path_of(self._host, f"/s/{visit.secret}"),
-            csrf=self._csrf(visit),
+            action=path_of(self._host, f"/s/{opened.secret}"),
+            csrf=self._csrf(opened),
             error=fault,
             captcha=captcha,
         )
 
-    def _password_again(self, visit: Visit, error: ApiError) -> Any:
+    def _password_again(self, opened: OpenedShare, error: ApiError) -> Any:
         """Return the form after a fault, with a captcha if one is required."""
         fault, captcha = _TEXTS.get(error.code, "failed"), None
         if error.code in _CAPTCHA_FAULTS:
             captcha = self._host.pages.forms.captcha()
             fault = fault if captcha else "too_many"
-        return self.password(visit, status=error.status, fault=fault, captcha=captcha)
+        return self.password(opened, status=error.status, fault=fault, captcha=captcha)
 
     def failed(self, secret: str, error: ApiError) -> Any:
         """Return the page of an error, with a link to the login if that is what the share requires."""
@@ -186,38 +191,38 @@ class SharePages:
             return quote(request.path)
         return path_of(self._host, f"/s/{secret}/")
 
-    def _csrf(self, visit: Visit) -> str:
+    def _csrf(self, opened: OpenedShare) -> str:
         """Return the secret for forms of shares that need the session of the browser."""
-        is_open = visit.link.audience == Audience.ANYONE
-        return "" if is_open else self._shares.visits.sessions.csrf()
+        is_open = opened.link.audience == Audience.ANYONE
+        return "" if is_open else self._shares.opener.sessions.csrf()
 
-    def _shown(self, visit: Visit, names: Sequence[str], query: Json, *, is_folder: bool) -> Any:
-        if not visit.file.is_folder:
+    def _shown(self, opened: OpenedShare, names: Sequence[str], query: Json, *, is_folder: bool) -> Any:
+        if not opened.file.is_folder:
             if not names:
-                return self._share(visit, [], [visit.file], query)
-            if is_folder or list(names) != [visit.file.name]:
+                return self._share(opened, [], [opened.file], query)
+            if is_folder or list(names) != [opened.file.name]:
                 raise ApiError(UNAVAILABLE)
-            return self._file(visit, visit.file)
-        with self._shares.visits.acting(visit):
-            tenant_id, path = visit.link.tenant_id, [visit.file.name, *names]
-            file = self._host.files.resolve(tenant_id, path) if names else visit.file
+            return self._file(opened, opened.file)
+        with self._shares.opener.acting(opened):
+            tenant_id, path = opened.link.tenant_id, [opened.file.name, *names]
+            file = self._host.files.resolve(tenant_id, path) if names else opened.file
             if file.is_folder and is_folder:
                 listed, total = self._listing.files(tenant_id, file.id, query["page"])
-                return self._share(visit, names, listed, query, total=total)
+                return self._share(opened, names, listed, query, total=total)
         if file.is_folder:
-            return redirect(f"{self._listing.path(visit, names)}/", 308)
+            return redirect(f"{self._listing.path(opened, names)}/", 308)
         if is_folder:
             raise ApiError(UNAVAILABLE)
-        return self._file(visit, file)
+        return self._file(opened, file)
 
-    def _file(self, visit: Visit, file: FileInfo) -> Any:
-        if visit.kind not in READERS:
-            return self._sender.preview(visit, file.id)
-        return self._sender.file(visit, file.id)
+    def _file(self, opened: OpenedShare, file: FileInfo) -> Any:
+        if opened.kind not in READERS:
+            return self._sender.preview(opened, file.id)
+        return self._sender.file(opened, file.id)
 
     def _share(
         self,
-        visit: Visit,
+        opened: OpenedShare,
         names: Sequence[str],
         listed: Sequence[FileInfo],
         query: Json,
@@ -227,43 +232,43 @@ class SharePages:
         fault: str | None = None,
     ) -> Any:
         if not names and not fault:
-            self._shares.openings.opened(visit.link)
+            self._shares.access_log.record_opening(opened.link)
         return self._host.pages.render(
             "share.html",
             status=status,
             policy=_POLICY,
-            **self._described(visit, names),
-            **self._drop_box(visit, names, query),
-            rows=[self._listing.row(visit, names, file) for file in listed],
+            **self._described(opened, names),
+            **self._drop_box(opened, names, query),
+            rows=[self._listing.row(opened, names, file) for file in listed],
             notice="sent" if query.get("sent") else None,
             links=_links(query.get("page", 1), total),
             error=fault,
         )
 
-    def _described(self, visit: Visit, names: Sequence[str]) -> Json:
-        link = visit.link
+    def _described(self, opened: OpenedShare, names: Sequence[str]) -> Json:
+        link = opened.link
         left = None if link.max_downloads is None else link.max_downloads - link.downloads
         return {
-            "root": self._listing.root(visit),
-            "api": path_of(self._host, f"/api/v1/shares/{visit.secret}"),
-            "kind": visit.kind.value,
-            "title": self._title(visit, names),
-            "crumbs": self._listing.crumbs(visit, names),
-            "is_folder": visit.file.is_folder,
-            "is_shown": visit.kind in SHOWN,
-            "can_download": visit.kind in READERS,
+            "root": self._listing.root(opened),
+            "api": path_of(self._host, f"/api/v1/shares/{opened.secret}"),
+            "kind": opened.kind.value,
+            "title": self._title(opened, names),
+            "crumbs": self._listing.crumbs(opened, names),
+            "is_folder": opened.file.is_folder,
+            "is_shown": opened.kind in SHOWN,
+            "can_download": opened.kind in READERS,
             "expires": link.expires_at and iso_format(link.expires_at),
             "downloads_left": left,
         }
 
-    def _drop_box(self, visit: Visit, names: Sequence[str], query: Json) -> Json:
-        link, csrf, is_drop = visit.link, self._csrf(visit), visit.kind in RECEIVERS and not names
+    def _drop_box(self, opened: OpenedShare, names: Sequence[str], query: Json) -> Json:
+        link, csrf, is_drop = opened.link, self._csrf(opened), opened.kind in RECEIVERS and not names
         uploaded_by = query.get("uploadedBy") or ""
         form = {"uploadedBy": uploaded_by, **({"csrf": csrf} if csrf else {})}
         return {
             "is_drop": is_drop and not _is_full(link),
             "is_full": is_drop and _is_full(link),
-            "drop_path": f"{self._listing.root(visit)}drop?{urlencode(form)}",
+            "drop_path": f"{self._listing.root(opened)}drop?{urlencode(form)}",
             "csrf": csrf,
             "refusals": _DROP_FAULTS,
             "require_name": link.require_name,
@@ -271,10 +276,10 @@ class SharePages:
             "uploaded_by": uploaded_by,
         }
 
-    def _title(self, visit: Visit, names: Sequence[str]) -> str:
+    def _title(self, opened: OpenedShare, names: Sequence[str]) -> str:
         if names:
             return names[-1]
-        return visit.link.label or (visit.file.name if visit.is_shown else "")
+        return opened.link.label or (opened.file.name if opened.is_shown else "")
 
 
 def _links(number: int, total: int) -> PageLinks:

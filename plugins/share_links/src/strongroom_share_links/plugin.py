@@ -14,7 +14,7 @@ from strongroom.plugin_api.pages import StaticFiles
 from strongroom.plugin_api.pruning import PruneStep
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import Blueprint, ErrorKind
-from strongroom_share_links import maker_routes, page_routes, visitor_routes
+from strongroom_share_links import creator_routes, page_routes, visitor_routes
 from strongroom_share_links.errors import KINDS
 from strongroom_share_links.events import EVENTS
 from strongroom_share_links.models import metadata
@@ -93,4 +93,4 @@ def register_static_files() -> list[StaticFiles]:
 @hookimpl
 def register_blueprints(host: HostAPI) -> list[Blueprint]:
     pages = [page_routes.routes] if host.options.page else []
-    return [maker_routes.routes, visitor_routes.routes, visitor_routes.uploads, *pages]
+    return [creator_routes.routes, visitor_routes.routes, visitor_routes.uploads, *pages]

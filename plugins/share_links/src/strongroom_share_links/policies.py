@@ -86,12 +86,12 @@ class Policies:
 def _stricter(general: Policy, row: Any) -> Policy:
     kinds = general.kinds if row.kinds is None else tuple(k for k in general.kinds if k in row.kinds)
     days = [days for days in (general.max_lifetime_days, row.max_lifetime_days) if days]
-    makers = [general.who, row.who or general.who]
+    creators = [general.who, row.who or general.who]
     passwords = (general.password, row.password)
     return Policy(
         enabled=general.enabled and row.enabled is not False,
         kinds=kinds,
         max_lifetime_days=min(days, default=0),
         password="required" if "required" in passwords else "optional",
-        who=max(makers, key=MAKERS.index),
+        who=max(creators, key=MAKERS.index),
     )

@@ -9,8 +9,8 @@ from marshmallow import Schema, ValidationError, fields, validate
 from strongroom.plugin_api.names import name_fault
 from strongroom.plugin_api.schemas import PagingQuery
 from strongroom.plugin_api.times import iso_format
+from strongroom_share_links.access_log import AccessKind
 from strongroom_share_links.models import Audience, Kind, Layout
-from strongroom_share_links.openings import Opening
 from strongroom_share_links.options import MAKERS, PASSWORDS
 
 KIND: Final = validate.OneOf([kind.value for kind in Kind])
@@ -585,7 +585,7 @@ class OpeningsFilter(Schema):
 
     what = fields.String(
         load_default=None,
-        validate=validate.OneOf([item.value for item in Opening]),
+        validate=validate.OneOf([item.value for item in AccessKind]),
         metadata={"description": "Only this kind of action"},
     )
 

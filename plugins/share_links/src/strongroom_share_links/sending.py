@@ -14,7 +14,7 @@ from strongroom_share_links.errors import NOT_SHOWN
 from strongroom_share_links.models import Kind
 from strongroom_share_links.paths import path_of
 from strongroom_share_links.service import Shares
-from strongroom_share_links.visits import Visit
+from strongroom_share_links.share_opener import OpenedShare
 
 PICTURES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif")
 """The media types that have a preview as a picture."""
@@ -41,48 +41,48 @@ class Sender:
     def _shares(self) -> Shares:
         return self._host.get_service(Shares)
 
-    def open(self, secret: str, kinds: Collection[Kind]) -> Visit:
+    def open(self, secret: str, kinds: Collection[Kind]) -> OpenedShare:
         """Return the visit of a download; an exhausted share is open for one that was counted."""
         continues = self._shares.downloads.continues(secret)
-        return self._shares.visits.open(secret, kinds, continues=continues)
+        return self._shares.opener.open(secret, kinds, continues=continues)
 
-    def file(self, visit: Visit, file_id: str) -> Any:
+    def file(self, opened: OpenedShare, file_id: str) -> Any:
         """Return the response with a file, or a range of it."""
-        with self._shares.visits.acting(visit):
-            file = self._host.files.stat(visit.link.tenant_id, file_id)
+        with self._shares.opener.acting(opened):
+            file = self._host.files.stat(opened.link.tenant_id, file_id)
             return self._counted(
-                visit,
+                opened,
                 file,
-                lambda before: self._host.files.send(visit.link.tenant_id, file_id, before=before),
+                lambda before: self._host.files.send(opened.link.tenant_id, file_id, before=before),
             )
 
-    def bundle(self, visit: Visit, file_ids: Sequence[str], name: str | None) -> Any:
+    def bundle(self, opened: OpenedShare, file_ids: Sequence[str], name: str | None) -> Any:
         """Return the response with an archive of files and folders."""
-        with self._shares.visits.acting(visit):
+        with self._shares.opener.acting(opened):
             return self._counted(
-                visit,
+                opened,
                 None,
                 lambda before: self._host.files.send_bundle(
-                    visit.link.tenant_id,
+                    opened.link.tenant_id,
                     file_ids,
                     name=name,
-                    location=self._location(visit),
+                    location=self._location(opened),
                     before=before,
                 ),
             )
 
-    def bundle_again(self, visit: Visit, bundle_id: str) -> Any:
+    def bundle_again(self, opened: OpenedShare, bundle_id: str) -> Any:
         """Return the response with an archive that was requested before."""
-        with self._shares.visits.acting(visit):
+        with self._shares.opener.acting(opened):
             return self._counted(
-                visit,
+                opened,
                 None,
                 lambda before: self._host.files.send_bundle_again(
-                    visit.link.tenant_id, bundle_id, location=self._location(visit), before=before
+                    opened.link.tenant_id, bundle_id, location=self._location(opened), before=before
                 ),
             )
 
-    def preview(self, visit: Visit, file_id: str) -> Any:
+    def preview(self, opened: OpenedShare, file_id: str) -> Any:
         """Return the response with a smaller picture, or the beginning of a text.
 
         It counts as a download if their number is limited.
@@ -90,21 +90,21 @@ class Sender:
         Raises:
             ApiError: the file is neither.
         """
-        with self._shares.visits.acting(visit):
-            file = self._host.files.stat(visit.link.tenant_id, file_id)
+        with self._shares.opener.acting(opened):
+            file = self._host.files.stat(opened.link.tenant_id, file_id)
             if file.is_folder or not has_preview(file):
                 raise ApiError(NOT_SHOWN)
-            response = self._preview(visit, file)
-        if visit.link.max_downloads is None or request.method == "HEAD":
+            response = self._preview(opened, file)
+        if opened.link.max_downloads is None or request.method == "HEAD":
             return response
         # Of a small text, the preview is the whole content.
         size = response.content_length or 0
         sending = Sending(offset=0, length=size, size=size, tag=_PREVIEW, end=size)
-        self._shares.downloads.count_once(visit.link, file, file.id, sending, at_once=size)
+        self._shares.downloads.count_once(opened.link, file, file.id, sending, at_once=size)
         return response
 
-    def _preview(self, visit: Visit, file: FileInfo) -> Any:
-        tenant_id = visit.link.tenant_id
+    def _preview(self, opened: OpenedShare, file: FileInfo) -> Any:
+        tenant_id = opened.link.tenant_id
         if not (file.content_type or "").startswith("text/"):
             return self._host.files.send_picture(tenant_id, file.id, _WIDTH)
         with self._host.files.open(tenant_id, file.id, 0, _TEXT_BYTES) as chunks:
@@ -114,22 +114,24 @@ class Sender:
         response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
         return response
 
-    def _location(self, visit: Visit) -> Callable[[str], str]:
-        path = path_of(self._host, f"/api/v1/shares/{visit.secret}/multi-files-download")
+    def _location(self, opened: OpenedShare) -> Callable[[str], str]:
+        path = path_of(self._host, f"/api/v1/shares/{opened.secret}/multi-files-download")
         return lambda bundle_id: f"{path}/{bundle_id}"
 
-    def _counted(self, visit: Visit, file: FileInfo | None, send: Callable[[BeforeSending], Any]) -> Any:
+    def _counted(
+        self, opened: OpenedShare, file: FileInfo | None, send: Callable[[BeforeSending], Any]
+    ) -> Any:
         downloads, began = self._shares.downloads, list[tuple[Sending, Counted]]()
         item = _ARCHIVE if file is None else file.id
 
         def before(sending: Sending) -> None:
             at_once = portion(sending)
-            counted = downloads.count_once(visit.link, file, item, sending, at_once=at_once)
+            counted = downloads.count_once(opened.link, file, item, sending, at_once=at_once)
             began.append((sending, counted))
 
         response = send(before)
         for sending, counted in began:
-            downloads.remember(response, visit.link, counted)
+            downloads.remember(response, opened.link, counted)
             # With ``before``, this server sends the body: no front end and no store does.
             downloads.metered(response, counted, sending)
         return response

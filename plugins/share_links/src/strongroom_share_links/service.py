@@ -9,17 +9,17 @@ from strongroom.plugin_api.events import Event
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import JobRun
 from strongroom.plugin_api.state import Transaction
+from strongroom_share_links.access_log import AccessLog
 from strongroom_share_links.cookies import Cookies
 from strongroom_share_links.downloads import Downloads
-from strongroom_share_links.drops import Drops
+from strongroom_share_links.file_requests import FileRequests
 from strongroom_share_links.links import Links, remove
-from strongroom_share_links.models import downloads, links, openings, policies
-from strongroom_share_links.openings import Openings
+from strongroom_share_links.models import access_log, downloads, links, policies
 from strongroom_share_links.options import ShareOptions
 from strongroom_share_links.policies import Policies
 from strongroom_share_links.proofs import Proofs
+from strongroom_share_links.share_opener import ShareOpener
 from strongroom_share_links.states import States
-from strongroom_share_links.visits import Visits
 
 DELETED: Final = "tenant.deleted"
 RESTORED: Final = "file.restored"
@@ -39,10 +39,10 @@ class Shares:
         self.states = States(host)
         self.links = Links(host, self.policies, self.states)
         self.proofs = Proofs(host, cookies)
-        self.openings = Openings(host)
-        self.visits = Visits(host, self.policies, self.states, self.proofs)
-        self.downloads = Downloads(host, cookies, self.openings)
-        self.drops = Drops(host, self.visits, self.openings)
+        self.access_log = AccessLog(host)
+        self.opener = ShareOpener(host, self.policies, self.states, self.proofs)
+        self.downloads = Downloads(host, cookies, self.access_log)
+        self.file_requests = FileRequests(host, self.opener, self.access_log)
         self.cookies = cookies
 
     @property
@@ -53,7 +53,7 @@ class Shares:
 
     def settle_uploads(self, run: JobRun) -> int:  # noqa: ARG002  a step is short
         """Free the room of expired uploads of visitors, and return their number."""
-        return self.drops.settle(self._host.clock.now() - _HOUR)
+        return self.file_requests.settle(self._host.clock.now() - _HOUR)
 
     def prune(self) -> int:
         """Delete old records, and shares that ended long ago; return how many shares."""
@@ -62,7 +62,7 @@ class Shares:
         self.states.begin_checks()
         with self._host.database.write() as transaction:
             transaction.execute(delete(downloads).where(downloads.c.expires_at <= now))
-            transaction.execute(delete(openings).where(openings.c.at < before))
+            transaction.execute(delete(access_log).where(access_log.c.at < before))
         count, ended = 0, select(links.c.id).where(links.c.expires_at < before).limit(_AT_ONCE)
         while True:
             with self._host.database.write() as transaction:

@@ -26,23 +26,23 @@ class State(StrEnum):
     EXPIRED = "expired"
     EXHAUSTED = "exhausted"
     DISABLED = "disabled"  # by the policy of the server or the tenant
-    MAKER_GONE = "maker-gone"  # suspended or deleted
-    NOT_MANAGED = "not-managed"  # the maker, or the access key of the maker, no longer manages the file
+    CREATOR_GONE = "maker-gone"  # suspended or deleted
+    NOT_MANAGED = "not-managed"  # the creator or its access key no longer manages the file
     FILE_GONE = "file-gone"  # deleted
-    # By a user; or because the file was in the trash, the tenant was deleted, or the maker has left it.
+    # By a user; or because the file was in the trash, the tenant was deleted, or the creator left.
     CLOSED = "closed"
 
 
 _STATES: Final = {
-    "error.user-suspended": State.MAKER_GONE,
+    "error.user-suspended": State.CREATOR_GONE,
     "error.not-found": State.FILE_GONE,
 }
 
 
 def delegation_of(link: Link, permission: Level = "read") -> Delegation:
-    """Return the maker's rights that visitors of a share use; ``write`` for what they upload."""
+    """Return the creator's rights that visitors of a share use; ``write`` for what they upload."""
     return Delegation(
-        link.maker_id,
+        link.creator_id,
         link.tenant_id,
         link.file_id,
         permission,
@@ -58,9 +58,9 @@ class States:
     _host: HostAPI
 
     def find(self, link: Link, policy: Policy) -> tuple[State, FileInfo | None]:
-        """Return the state of a share, with its file or folder if the maker still manages it.
+        """Return the state of a share, with its file or folder if the creator still manages it.
 
-        The core decides about the maker: active, a member, and managing the file, which exists.
+        The core decides about the creator: active, a member, and managing the file, which exists.
         """
         if not policy.allows(link):
             return State.DISABLED, None
@@ -89,12 +89,12 @@ class States:
         is_open = (links.c.tenant_id == tenant_id) & links.c.closed_at.is_(None)
         with self._host.database.read() as transaction:
             rows = transaction.all(select(links).where(is_open))
-        for link in map(Link.of, rows):
+        for link in map(Link.from_row, rows):
             try:
                 with self._host.acting_for(delegation_of(link)):
                     self._was_in_trash(link)
             except ApiError:
-                # Its file, or the maker's rights, are gone: nothing to close yet.
+                # Its file, or the creator's rights, are gone: nothing to close yet.
                 continue
 
     def close_of_leaver(self, transaction: Transaction, ended: Deactivation) -> None:

@@ -30,7 +30,7 @@ from strongroom_share_links.schemas import (
 )
 from strongroom_share_links.sending import Sender
 from strongroom_share_links.service import Shares
-from strongroom_share_links.visits import Visit
+from strongroom_share_links.share_opener import OpenedShare
 
 Json = dict[str, Any]
 
@@ -101,7 +101,7 @@ def protect(response: Any) -> Any:
 
 def count() -> None:
     """Count a request of a visitor."""
-    get_service(Shares).visits.count()
+    get_service(Shares).opener.count()
 
 
 routes = Blueprint(
@@ -139,10 +139,10 @@ def get_shared(secret: str) -> Json:
     No account is needed, unless the audience is limited. A secret that is wrong and a share that
     has ended are the same 404. The request counts as an opening once the password is proven.
     """
-    visit = get_service(Shares).visits.open(secret, needs_proof=False)
-    if visit.is_proven:
-        get_service(Shares).openings.opened(visit.link)
-    return describe(visit)
+    opened = get_service(Shares).opener.open(secret, needs_proof=False)
+    if opened.is_proven:
+        get_service(Shares).access_log.record_opening(opened.link)
+    return describe(opened)
 
 
 @routes.operation(
@@ -162,10 +162,10 @@ def prove_password(secret: str, body: Json) -> Any:
     A proof is valid for 15 minutes, until the password changes. After several wrong passwords a
     captcha is required.
     """
-    visit = get_service(Shares).visits.open(secret, needs_proof=False)
-    proof = get_service(Shares).proofs.issue(visit.link, body["password"], body["captcha"])
+    opened = get_service(Shares).opener.open(secret, needs_proof=False)
+    proof = get_service(Shares).proofs.issue(opened.link, body["password"], body["captcha"])
     ends_at = current_host().clock.now() + LIFETIME * 1000
-    cookie = get_service(Shares).cookies.set_cookie_header("share", visit.link.id, proof, LIFETIME)
+    cookie = get_service(Shares).cookies.set_cookie_header("share", opened.link.id, proof, LIFETIME)
     return {"expiresAt": ends_at}, {HEADER: proof, "Set-Cookie": cookie}
 
 
@@ -184,8 +184,8 @@ def list_shared_files(secret: str, query: Json) -> Any:
 
     Not for the kind `drop`. Folders can be opened by `listSharedFilesInFolder`.
     """
-    visit = get_service(Shares).visits.open(secret, SHOWN)
-    return _list_page(visit, visit.file.id, query)
+    opened = get_service(Shares).opener.open(secret, SHOWN)
+    return _list_page(opened, opened.file.id, query)
 
 
 @routes.operation(
@@ -203,7 +203,7 @@ def list_shared_files_in_folder(secret: str, file_id: str, query: Json) -> Any:
 
     The folder is in the shared folder, at any depth. Not for the kind `drop`.
     """
-    return _list_page(get_service(Shares).visits.open(secret, SHOWN), file_id, query)
+    return _list_page(get_service(Shares).opener.open(secret, SHOWN), file_id, query)
 
 
 @routes.operation(
@@ -220,9 +220,9 @@ def get_shared_file(secret: str, file_id: str) -> Json:
 
     Not for the kind `drop`, and not for files outside the shared folder.
     """
-    visit = get_service(Shares).visits.open(secret, SHOWN)
-    with get_service(Shares).visits.acting(visit):
-        return _shown(current_host().files.stat(visit.link.tenant_id, file_id))
+    opened = get_service(Shares).opener.open(secret, SHOWN)
+    with get_service(Shares).opener.acting(opened):
+        return _shown(current_host().files.stat(opened.link.tenant_id, file_id))
 
 
 @routes.operation(
@@ -274,10 +274,10 @@ def download_shared(secret: str) -> Any:
 
     For the kinds `read` and `write`. It counts as a download, as `downloadSharedFile` does.
     """
-    visit = get_service(Sender).open(secret, READERS)
-    if visit.file.is_folder:
-        return get_service(Sender).bundle(visit, [visit.file.id], None)
-    return get_service(Sender).file(visit, visit.file.id)
+    opened = get_service(Sender).open(secret, READERS)
+    if opened.file.is_folder:
+        return get_service(Sender).bundle(opened, [opened.file.id], None)
+    return get_service(Sender).file(opened, opened.file.id)
 
 
 @routes.operation(
@@ -296,8 +296,8 @@ def download_shared_files(secret: str, body: Json) -> Any:
     For the kinds `read` and `write`. It counts as one download. `Content-Location` is the path of
     the archive, at which an interrupted download is resumed.
     """
-    visit = get_service(Sender).open(secret, READERS)
-    return get_service(Sender).bundle(visit, body["fileIds"] or [visit.file.id], body["name"])
+    opened = get_service(Sender).open(secret, READERS)
+    return get_service(Sender).bundle(opened, body["fileIds"] or [opened.file.id], body["name"])
 
 
 @routes.operation(
@@ -336,8 +336,8 @@ def drop_file(secret: str, query: Json) -> Json:
     For the kinds `drop` and `write`. A taken name gets a number. The maker owns the file, whose
     size counts in the tenant's quota and in the limits of the share.
     """
-    visit = get_service(Shares).visits.open(secret, RECEIVERS)
-    return _received(visit, visit.file.id, query)
+    opened = get_service(Shares).opener.open(secret, RECEIVERS)
+    return _received(opened, opened.file.id, query)
 
 
 @routes.operation(
@@ -357,8 +357,8 @@ def drop_file_into_folder(secret: str, file_id: str, query: Json) -> Json:
 
     The folder is in the shared folder, at any depth. A taken name gets a number.
     """
-    visit = get_service(Shares).visits.open(secret, (Kind.WRITE,))
-    return _received(visit, file_id, query)
+    opened = get_service(Shares).opener.open(secret, (Kind.WRITE,))
+    return _received(opened, file_id, query)
 
 
 @uploads.operation("OPTIONS", f"{ROOT}/uploads", access=Access.PUBLIC, status=204)
@@ -388,9 +388,9 @@ def create_visitor_upload(secret: str, query: Json) -> Any:
     the path of the upload; `Upload-Metadata` must contain `filename`. Few uploads of a visitor may
     be open, and one without progress for an hour ends.
     """
-    visit = get_service(Shares).visits.open(secret, RECEIVERS)
-    return get_service(Shares).drops.begin(
-        visit, visit.file.id, query["uploadedBy"], lambda upload_id: _upload_url(secret, upload_id)
+    opened = get_service(Shares).opener.open(secret, RECEIVERS)
+    return get_service(Shares).file_requests.begin(
+        opened, opened.file.id, query["uploadedBy"], lambda upload_id: _upload_url(secret, upload_id)
     )
 
 
@@ -407,7 +407,7 @@ def get_visitor_upload(secret: str, upload_id: str) -> Any:
 
     `Upload-Offset` is where to continue.
     """
-    return get_service(Shares).drops.state(_continued(secret), upload_id)
+    return get_service(Shares).file_requests.state(_continued(secret), upload_id)
 
 
 @uploads.operation(
@@ -425,7 +425,7 @@ def append_to_visitor_upload(secret: str, upload_id: str) -> Any:
 
     What arrives before an interruption is stored, unless `Upload-Checksum` is sent.
     """
-    return get_service(Shares).drops.append(_continued(secret), upload_id)
+    return get_service(Shares).file_requests.append(_continued(secret), upload_id)
 
 
 @uploads.operation(
@@ -442,47 +442,47 @@ def terminate_visitor_upload(secret: str, upload_id: str) -> Any:
 
     Its share of the limits is free again. A file that was created from it remains.
     """
-    return get_service(Shares).drops.terminate(_continued(secret), upload_id)
+    return get_service(Shares).file_requests.terminate(_continued(secret), upload_id)
 
 
 def _upload_url(secret: str, upload_id: str) -> str:
     return f"{current_host().public_url}/api/v1/shares/{secret}/uploads/{upload_id}"
 
 
-def _list_page(visit: Visit, folder_id: str, query: Json) -> Any:
+def _list_page(opened: OpenedShare, folder_id: str, query: Json) -> Any:
     host = current_host()
-    with get_service(Shares).visits.acting(visit):
-        if not visit.file.is_folder and folder_id == visit.file.id:
-            listed = host.lists.page([visit.file], query, lambda file: (file.id,))
+    with get_service(Shares).opener.acting(opened):
+        if not opened.file.is_folder and folder_id == opened.file.id:
+            listed = host.lists.page([opened.file], query, lambda file: (file.id,))
         else:
             listed = host.files.list(
-                visit.link.tenant_id, folder_id, folders_first=query["foldersFirst"], query=query
+                opened.link.tenant_id, folder_id, folders_first=query["foldersFirst"], query=query
             )
     return host.lists.collection(listed.map(_shown), query)
 
 
-def _continued(secret: str) -> Visit:
+def _continued(secret: str) -> OpenedShare:
     # The upload has its room since it was created, also if no other file has any.
-    return get_service(Shares).visits.open(secret, RECEIVERS, continues=True)
+    return get_service(Shares).opener.open(secret, RECEIVERS, continues=True)
 
 
-def describe(visit: Visit) -> Json:
+def describe(opened: OpenedShare) -> Json:
     """Return what a visitor may know: hardly anything before the proof, and no URL at any time."""
-    link = visit.link
+    link = opened.link
     known: Json = {
         "id": link.id,
         "kind": link.kind,
         "needsPassword": link.password_hash is not None,
         "expired": False,
     }
-    if not visit.is_proven:
+    if not opened.is_proven:
         return known
     known |= {"label": link.label, "expiresAt": link.expires_at}
-    if visit.kind in SHOWN:
+    if opened.kind in SHOWN:
         left = None if link.max_downloads is None else link.max_downloads - link.downloads
-        shown = _shown(visit.file)
+        shown = _shown(opened.file)
         known |= {"fileId": shown.pop("id"), **shown, "remainingDownloads": left}
-    if visit.kind in RECEIVERS:
+    if opened.kind in RECEIVERS:
         files = None if link.max_files is None else link.max_files - link.dropped_files
         size = None if link.max_bytes is None else link.max_bytes - link.dropped_bytes
         known |= {"drop": link, "remainingFiles": files, "remainingBytes": size}
@@ -500,10 +500,10 @@ def _shown(file: FileInfo) -> Json:
     }
 
 
-def _received(visit: Visit, folder_id: str, query: Json) -> Json:
-    file = get_service(Shares).drops.receive(
-        visit, folder_id, query["uploadedBy"], query["relativePath"]
+def _received(opened: OpenedShare, folder_id: str, query: Json) -> Json:
+    file = get_service(Shares).file_requests.receive(
+        opened, folder_id, query["uploadedBy"], query["relativePath"]
     )
     # Nothing can be done with the id of a file that the visitor may not see.
-    shown = {"id": file.id} if visit.is_shown else {}
+    shown = {"id": file.id} if opened.is_shown else {}
     return {"name": file.name, "size": file.size, **shown}

@@ -167,7 +167,7 @@ def test_the_last_file_closes_it(shared: Shared) -> None:
 
 
 def test_requests_that_began_at_the_same_time_share_the_room(shared: Shared) -> None:
-    """Each visit was opened before the first file arrived."""
+    """Each opened was opened before the first file arrived."""
     visitor, shares = shared.share(kind="drop", drop={"maxFiles": 2}), shared.host.get_service(Shares)
     headers = {"Content-Disposition": 'attachment; filename="a.txt"'}
 
@@ -176,12 +176,12 @@ def test_requests_that_began_at_the_same_time_share_the_room(shared: Shared) -> 
         return shared.api.app.test_request_context(path, method="POST", headers=headers, data=b"a")
 
     with request():
-        visit = shares.visits.open(visitor.secret)
+        opened = shares.opener.open(visitor.secret)
     for _ in range(2):
         with request():
-            assert shares.drops.receive(visit, visit.file.id, None).size == 1
+            assert shares.file_requests.receive(opened, opened.file.id, None).size == 1
     with request(), pytest.raises(ApiError) as refused:
-        shares.drops.receive(visit, visit.file.id, None)
+        shares.file_requests.receive(opened, opened.file.id, None)
     assert refused.value.code == "error.share-unavailable"
     assert names(shared) == ["a (1).txt", "a.txt", "Inside", "note.txt"]
 

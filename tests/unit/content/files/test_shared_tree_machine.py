@@ -81,14 +81,14 @@ class SharedTreeMachine(TreeMachine):
 
     def codes_of(self, link: Link, node_id: str) -> set[str]:
         """Return the codes with which a visitor is refused a node."""
-        is_managed = not self.codes(link.maker_id, link.file_id, Permission.MANAGE)
+        is_managed = not self.codes(link.creator_id, link.file_id, Permission.MANAGE)
         is_inside = is_managed and node_id in self.model.subtree(link.file_id)
         return set() if is_inside else {Forbidden.code, NotFound.code}
 
     def is_open(self, link: Link) -> bool:
         """Return whether the model opens a link: its maker still manages its node."""
         is_over = link.expires_at is not None and link.expires_at <= self.model.now
-        return not is_over and not self.codes(link.maker_id, link.file_id, Permission.MANAGE)
+        return not is_over and not self.codes(link.creator_id, link.file_id, Permission.MANAGE)
 
     @rule(user=USERS, number=NODES, writes=st.booleans(), hours=HOURS)
     def share(self, user: int, number: int, writes: bool, hours: int | None) -> None:
@@ -175,7 +175,7 @@ class SharedTreeMachine(TreeMachine):
 
         file = self.expect_code(codes, act)
         if file is not None:
-            maker = self.people.index(link.maker_id)
+            maker = self.people.index(link.creator_id)
             view = self.services.get(FileService).get(self.identity(maker), self.tenant, file.id)
             self.added(view, maker, view.node.name, b"x" * size)
 

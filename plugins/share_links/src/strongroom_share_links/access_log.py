@@ -1,4 +1,4 @@
-"""Records of what visitors do with a share, and messages to its maker."""
+"""Records of what visitors do with a share, and messages to its creator."""
 
 import uuid
 from collections.abc import Mapping
@@ -12,42 +12,42 @@ from sqlalchemy import insert, select, update
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_api.state import Transaction
-from strongroom_share_links.models import Link, links, openings
+from strongroom_share_links.models import Link, access_log, links
 
 
-class Opening(StrEnum):
+class AccessKind(StrEnum):
     """What a visitor did."""
 
     OPEN = "open"
     DOWNLOAD = "download"
-    DROP = "drop"
+    UPLOAD = "drop"
 
 
 _SUBJECTS: Final = {
-    Opening.OPEN: "Your share was opened",
-    Opening.DOWNLOAD: "Your share was downloaded for the last time",
-    Opening.DROP: "A file was dropped",
+    AccessKind.OPEN: "Your share was opened",
+    AccessKind.DOWNLOAD: "Your share was downloaded for the last time",
+    AccessKind.UPLOAD: "A file was dropped",
 }
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Openings:
+class AccessLog:
     """The records of openings."""
 
     _host: HostAPI
 
-    def opened(self, link: Link) -> None:
-        """Record that a share was opened, and notify its maker of the first time."""
+    def record_opening(self, link: Link) -> None:
+        """Record that a share was opened, and notify its creator of the first time."""
         never = (links.c.id == link.id) & links.c.opened_at.is_(None)
         with self._host.database.write() as transaction:
-            self.add(transaction, self.record(link, Opening.OPEN))
+            self.add(transaction, self.record(link, AccessKind.OPEN))
             first = update(links).where(never).values(opened_at=self._host.clock.now())
             is_first = transaction.execute(first) == 1
         if is_first:
-            self.notify(link, Opening.OPEN)
+            self.notify(link, AccessKind.OPEN)
 
     def record(
-        self, link: Link, what: Opening, about: Mapping[str, Any] | None = None
+        self, link: Link, what: AccessKind, about: Mapping[str, Any] | None = None
     ) -> Mapping[str, Any]:
         """Return the record of an opening by the current request, for :meth:`add`."""
         return {
@@ -61,20 +61,20 @@ class Openings:
     def add(self, transaction: Transaction, record: Mapping[str, Any]) -> None:
         """Add a record in a transaction, such as the one that counts a download."""
         row = {"id": str(uuid.uuid4()), "at": self._host.clock.now(), **record}
-        transaction.execute(insert(openings), row)
+        transaction.execute(insert(access_log), row)
 
-    def notify(self, link: Link, what: Opening, detail: str = "") -> None:
-        """Send a message to the maker, if the share requires it."""
+    def notify(self, link: Link, what: AccessKind, detail: str = "") -> None:
+        """Send a message to the creator, if the share requires it."""
         if link.notify:
             label = link.label or link.id
-            self._host.notify(link.maker_id, _SUBJECTS[what], f"{_SUBJECTS[what]}: {label}. {detail}")
+            self._host.notify(link.creator_id, _SUBJECTS[what], f"{_SUBJECTS[what]}: {label}. {detail}")
 
     def page(self, link: Link, query: Mapping[str, Any]) -> ResultPage[Any]:
         """Return a page of the records of a share, the newest first."""
-        condition = openings.c.link_id == link.id
+        condition = access_log.c.link_id == link.id
         if query["what"] is not None:
-            condition &= openings.c.what == query["what"]
-        newest = select(openings).where(condition).order_by(openings.c.at.desc(), openings.c.id)
+            condition &= access_log.c.what == query["what"]
+        newest = select(access_log).where(condition).order_by(access_log.c.at.desc(), access_log.c.id)
         with self._host.database.read() as transaction:
             return transaction.page(newest, query)
 

@@ -1,4 +1,4 @@
-"""The routes of makers: shares of a file, of a tenant, and for the caller; the policy of a tenant."""
+"""The routes of creators: shares of a file, of a tenant, and for the caller; the policy of a tenant."""
 
 from typing import Any, Final
 
@@ -7,7 +7,7 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.request import current_host, get_service
 from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
 from strongroom.plugin_api.web import Access, Blueprint
-from strongroom_share_links.errors import FORBIDDEN, MAKER_ONLY, OUTDATED, POLICY, UNKNOWN
+from strongroom_share_links.errors import CREATOR_ONLY, FORBIDDEN, OUTDATED, POLICY, UNKNOWN
 from strongroom_share_links.links import SharedLink
 from strongroom_share_links.policies import Policy
 from strongroom_share_links.schemas import (
@@ -120,7 +120,7 @@ def get_share(tenant_id: str, share_id: str) -> Json:
     scope=Scope.FILES_SHARE,
     body=ShareChangesSchema,
     returns=ShareSchema,
-    errors=(UNKNOWN, FORBIDDEN, MAKER_ONLY, POLICY, OUTDATED),
+    errors=(UNKNOWN, FORBIDDEN, CREATOR_ONLY, POLICY, OUTDATED),
 )
 def update_share(tenant_id: str, share_id: str, body: Json, revision: int | None) -> Json:
     """Change a share. A new password ends all proofs of the former one.
@@ -165,7 +165,7 @@ def list_share_openings(tenant_id: str, share_id: str, query: Json) -> Any:
     time that the server's configuration sets.
     """
     link = get_service(Shares).links.get(tenant_id, share_id).link
-    return current_host().lists.collection(get_service(Shares).openings.page(link, query), query)
+    return current_host().lists.collection(get_service(Shares).access_log.page(link, query), query)
 
 
 @routes.operation(
@@ -221,7 +221,7 @@ def _share(shared: SharedLink) -> Json:
         "id": link.id,
         "tenantId": link.tenant_id,
         "fileId": link.file_id,
-        "makerId": link.maker_id,
+        "makerId": link.creator_id,
         "url": url_of(current_host(), shared.secret),
         "kind": link.kind,
         "label": link.label,
@@ -249,7 +249,7 @@ def _with_me(shared: SharedLink) -> Json:
     return {
         "id": link.id,
         "tenantId": link.tenant_id,
-        "makerId": link.maker_id,
+        "makerId": link.creator_id,
         "url": url_of(current_host(), shared.secret),
         "kind": link.kind,
         "label": link.label if name is not None else "",

@@ -11,7 +11,7 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
 from strongroom_share_links.errors import KIND, LOGIN_REQUIRED, PASSWORD_REQUIRED, UNAVAILABLE
 from strongroom_share_links.links import hash_of
-from strongroom_share_links.models import SHOWN, Audience, Kind, Link, links, people
+from strongroom_share_links.models import SHOWN, Audience, Kind, Link, links, recipients
 from strongroom_share_links.options import ShareOptions
 from strongroom_share_links.policies import Policies
 from strongroom_share_links.proofs import Proofs
@@ -20,7 +20,7 @@ from strongroom_share_links.states import State, States, delegation_of
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class OpenedShare:
     """A request with the secret of a share that can be opened.
 
     Args:
@@ -45,7 +45,7 @@ class Visit:
         return self.is_proven and self.kind in SHOWN
 
 
-class Visits:
+class ShareOpener:
     """Decides whether a share can be opened: the same rule for each route and the page."""
 
     def __init__(self, host: HostAPI, policies: Policies, states: States, proofs: Proofs) -> None:
@@ -75,7 +75,7 @@ class Visits:
         *,
         needs_proof: bool = True,
         continues: bool = False,
-    ) -> Visit:
+    ) -> OpenedShare:
         """Return the visit of the current request.
 
         Args:
@@ -93,23 +93,23 @@ class Visits:
         if file is None or not is_open:
             raise ApiError(UNAVAILABLE)
         self._require_audience(link)
-        visit = Visit(secret, link, file, self._proofs.is_proven(link))
-        if needs_proof and not visit.is_proven:
+        opened = OpenedShare(secret, link, file, self._proofs.is_proven(link))
+        if needs_proof and not opened.is_proven:
             raise ApiError(PASSWORD_REQUIRED)
-        if visit.kind not in kinds:
+        if opened.kind not in kinds:
             raise ApiError(KIND)
-        return visit
+        return opened
 
-    def acting(self, visit: Visit, permission: Level = "read") -> AbstractContextManager[None]:
-        """Act as the maker of the share, within its file or folder, at most with a permission."""
-        return self._host.acting_for(delegation_of(visit.link, permission))
+    def acting(self, opened: OpenedShare, permission: Level = "read") -> AbstractContextManager[None]:
+        """Act as the creator of the share, within its file or folder, at most with a permission."""
+        return self._host.acting_for(delegation_of(opened.link, permission))
 
     def _find(self, secret: str) -> tuple[Link, State, FileInfo | None]:
         with self._host.database.read() as transaction:
             row = transaction.first(select(links).where(links.c.secret_hash == hash_of(secret)))
             if row is None:
                 raise ApiError(UNAVAILABLE)
-            link = Link.of(row)
+            link = Link.from_row(row)
             policy = self._policies.find(transaction, link.tenant_id)
         state, file = self._states.find(link, policy)
         return link, state, file
@@ -129,9 +129,9 @@ class Visits:
             return True
         if link.audience == Audience.MEMBERS:
             return self._is_member(link.tenant_id)
-        named = (people.c.link_id == link.id) & (people.c.user_id == caller)
+        named = (recipients.c.link_id == link.id) & (recipients.c.user_id == caller)
         with self._host.database.read() as transaction:
-            return transaction.first(select(people.c.link_id).where(named)) is not None
+            return transaction.first(select(recipients.c.link_id).where(named)) is not None
 
     def _is_member(self, tenant_id: str) -> bool:
         try:

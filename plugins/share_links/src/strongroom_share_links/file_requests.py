@@ -19,6 +19,7 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.state import Transaction
 from strongroom.plugin_api.uploads import UploadInfo
 from strongroom.plugin_api.web import ApiError, FieldError
+from strongroom_share_links.access_log import AccessKind, AccessLog
 from strongroom_share_links.errors import (
     FULL,
     LENGTH_REQUIRED,
@@ -27,9 +28,8 @@ from strongroom_share_links.errors import (
     UNAVAILABLE,
 )
 from strongroom_share_links.models import Layout, Link, folders, links, lock, uploads, upsert
-from strongroom_share_links.openings import Opening, Openings
+from strongroom_share_links.share_opener import OpenedShare, ShareOpener
 from strongroom_share_links.states import delegation_of
-from strongroom_share_links.visits import Visit, Visits
 
 _UNNAMED: Final = "?"
 _UNPRINTABLE: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -42,7 +42,7 @@ _FORM_BYTES: Final = 8192
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class ReceivedFile:
     """A file that a visitor has uploaded."""
 
     id: str
@@ -51,31 +51,31 @@ class Dropped:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Drops:
+class FileRequests:
     """Receives files of visitors, whole or resumable."""
 
     _host: HostAPI
-    _visits: Visits
-    _openings: Openings
+    _opener: ShareOpener
+    _access_log: AccessLog
 
     def receive(
-        self, visit: Visit, parent_id: str, uploaded_by: str | None, path: str | None = None
-    ) -> Dropped:
+        self, opened: OpenedShare, parent_id: str, uploaded_by: str | None, path: str | None = None
+    ) -> ReceivedFile:
         """Store the file in the body of the request, with a free name; ``path`` creates folders.
 
         Raises:
             ApiError: the drop box has no room, or the core refuses the file.
         """
-        sender, length = _sender(visit.link, uploaded_by), request.content_length
-        if length is None and visit.link.max_bytes is not None:
+        sender, length = _sender(opened.link, uploaded_by), request.content_length
+        if length is None and opened.link.max_bytes is not None:
             raise ApiError(LENGTH_REQUIRED)
         reserved = length or 0
-        room = self._reserve(visit.link, reserved, _excess())
+        room = self._reserve(opened.link, reserved, _excess())
         try:
-            with self._visits.acting(visit, "write"):
-                place = self._place(visit.link, parent_id, sender)
+            with self._opener.acting(opened, "write"):
+                place = self._place(opened.link, parent_id, sender)
                 file = self._host.files.receive(
-                    visit.link.tenant_id,
+                    opened.link.tenant_id,
                     place.folder_id,
                     on_conflict="rename",
                     max_bytes=room,
@@ -83,18 +83,22 @@ class Drops:
                     folders=place.missing,
                 )
         except BaseException:
-            self._release(visit.link, 1, reserved)
+            self._release(opened.link, 1, reserved)
             raise
         # A form is longer than the file in it.
-        self._release(visit.link, 0, reserved - file.size)
-        self._record(visit, file, sender)
-        return Dropped(file.id, file.name, file.size)
+        self._release(opened.link, 0, reserved - file.size)
+        self._record(opened, file, sender)
+        return ReceivedFile(file.id, file.name, file.size)
 
     def begin(
-        self, visit: Visit, parent_id: str, uploaded_by: str | None, location: Callable[[str], str]
+        self,
+        opened: OpenedShare,
+        parent_id: str,
+        uploaded_by: str | None,
+        location: Callable[[str], str],
     ) -> Any:
         """Create a resumable upload, and return the response of tus."""
-        link, sender = visit.link, _sender(visit.link, uploaded_by)
+        link, sender = opened.link, _sender(opened.link, uploaded_by)
         _, size = self._host.uploads.announced()
         self._require_room(link, size)
         # An empty file is complete without further requests.
@@ -102,7 +106,7 @@ class Drops:
         if count:
             self._reserve(link, first)
         try:
-            with self._visits.acting(visit, "write"):
+            with self._opener.acting(opened, "write"):
                 place = self._place(link, parent_id, sender)
                 response, info = self._host.uploads.create(
                     link.tenant_id,
@@ -118,21 +122,21 @@ class Drops:
         row = {"id": info.id, "link_id": link.id, "size": first, "uploaded_by": sender, "file_id": None}
         with self._host.database.write() as transaction:
             transaction.execute(insert(uploads), {**row, "created_at": self._host.clock.now()})
-        self._finish(visit, info)
+        self._finish(opened, info)
         self._free_rest(link, info, first)
         return response
 
-    def state(self, visit: Visit, upload_id: str) -> Any:
+    def state(self, opened: OpenedShare, upload_id: str) -> Any:
         """Return the response of tus with the offset of an upload."""
-        self._require_own(visit.link, upload_id)
-        with self._visits.acting(visit, "write"):
-            return self._host.uploads.state(visit.link.tenant_id, upload_id)[0]
+        self._require_own(opened.link, upload_id)
+        with self._opener.acting(opened, "write"):
+            return self._host.uploads.state(opened.link.tenant_id, upload_id)[0]
 
-    def append(self, visit: Visit, upload_id: str) -> Any:
+    def append(self, opened: OpenedShare, upload_id: str) -> Any:
         """Append the body of the request to an upload, and return the response of tus."""
-        link = visit.link
+        link = opened.link
         self._require_own(link, upload_id)
-        with self._visits.acting(visit, "write"):
+        with self._opener.acting(opened, "write"):
             upload = self._host.uploads.info(link.tenant_id, upload_id)
             before, held = self._hold(link, upload)
             try:
@@ -141,16 +145,16 @@ class Drops:
                 # Another request may be writing, so only what this one has reserved is freed.
                 self._shrink(link, upload_id, held, before)
                 raise
-        self._finish(visit, info)
+        self._finish(opened, info)
         self._free_rest(link, info, held)
         return response
 
-    def terminate(self, visit: Visit, upload_id: str) -> Any:
+    def terminate(self, opened: OpenedShare, upload_id: str) -> Any:
         """Delete an upload, and free its room."""
-        self._require_own(visit.link, upload_id)
-        with self._visits.acting(visit, "write"):
-            response = self._host.uploads.terminate(visit.link.tenant_id, upload_id)
-        self._forget(visit.link, upload_id)
+        self._require_own(opened.link, upload_id)
+        with self._opener.acting(opened, "write"):
+            response = self._host.uploads.terminate(opened.link.tenant_id, upload_id)
+        self._forget(opened.link, upload_id)
         return response
 
     def settle(self, before: int) -> int:
@@ -161,7 +165,7 @@ class Drops:
             rows = transaction.all(
                 select(*columns).join(links, links.c.id == uploads.c.link_id).where(unfinished)
             )
-        begun = [(row.upload_id, Link.of(row)) for row in rows]
+        begun = [(row.upload_id, Link.from_row(row)) for row in rows]
         expired = [(upload_id, link) for upload_id, link in begun if self._is_gone(upload_id, link)]
         for upload_id, link in expired:
             self._forget(link, upload_id)
@@ -273,35 +277,35 @@ class Drops:
         if is_first and size:
             self._release(link, 1, size)
 
-    def _finish(self, visit: Visit, info: UploadInfo) -> None:
+    def _finish(self, opened: OpenedShare, info: UploadInfo) -> None:
         """Record the file of a complete upload, once."""
         if info.file_id is None:
             return
         unfinished = (uploads.c.id == info.id) & uploads.c.file_id.is_(None)
         with self._host.database.write() as transaction:
-            lock(transaction, [visit.link.id])
+            lock(transaction, [opened.link.id])
             held = transaction.scalar(select(uploads.c.size).where(unfinished)) or 0
             change = update(uploads).where(unfinished).values(file_id=info.file_id, size=info.size)
             is_first = transaction.execute(change) == 1
             if is_first:
-                self._add(transaction, visit.link, 0 if held else 1, info.size - held)
+                self._add(transaction, opened.link, 0 if held else 1, info.size - held)
             of_id = uploads.c.id == info.id
             sender = transaction.scalar(select(uploads.c.uploaded_by).where(of_id))
         if is_first:
-            with self._visits.acting(visit):
-                file = self._host.files.stat(visit.link.tenant_id, info.file_id)
-            self._record(visit, file, sender)
+            with self._opener.acting(opened):
+                file = self._host.files.stat(opened.link.tenant_id, info.file_id)
+            self._record(opened, file, sender)
 
-    def _record(self, visit: Visit, file: FileInfo, sender: str | None) -> None:
-        link = visit.link
+    def _record(self, opened: OpenedShare, file: FileInfo, sender: str | None) -> None:
+        link = opened.link
         if link.layout == Layout.BY_VISITOR:
-            self._remember_folder(visit, file, sender or _UNNAMED)
+            self._remember_folder(opened, file, sender or _UNNAMED)
         about = {"file_id": file.id, "name": file.name, "size": file.size, "uploaded_by": sender}
         with self._host.database.write() as transaction:
-            record = self._openings.record(link, Opening.DROP, about)
-            self._openings.add(transaction, record)
+            record = self._access_log.record(link, AccessKind.UPLOAD, about)
+            self._access_log.add(transaction, record)
         name, by = _unlinked(file.name), _unlinked(sender or _UNNAMED)
-        self._openings.notify(link, Opening.DROP, f"{name}, {file.size} bytes, from {by}")
+        self._access_log.notify(link, AccessKind.UPLOAD, f"{name}, {file.size} bytes, from {by}")
 
     def _require_own(self, link: Link, upload_id: str) -> None:
         """Check that an upload was begun by a visitor of this share."""
@@ -312,7 +316,7 @@ class Drops:
             raise ApiError(UNAVAILABLE)
 
     def _place(self, link: Link, parent_id: str, sender: str | None) -> "_Place":
-        """Return the place for a visitor's file; within the block of :meth:`Visits.acting`."""
+        """Return the place for a visitor's file; within the block of :meth:`ShareOpener.acting`."""
         if link.layout != Layout.BY_VISITOR:
             return _Place(parent_id)
         visitor = sender or _UNNAMED
@@ -320,17 +324,17 @@ class Drops:
         with self._host.database.read() as transaction:
             folder_id: str | None = transaction.scalar(select(folders.c.folder_id).where(known))
         if folder_id is not None:
-            # The maker may have moved or deleted it.
+            # The creator may have moved or deleted it.
             with suppress(ApiError):
                 return _Place(self._host.files.stat(link.tenant_id, folder_id).id)
         return _Place(parent_id, (visitor.strip(". ").replace("/", "_").replace("\\", "_") or "_",))
 
-    def _remember_folder(self, visit: Visit, file: FileInfo, visitor: str) -> None:
+    def _remember_folder(self, opened: OpenedShare, file: FileInfo, visitor: str) -> None:
         """Remember the folder of a visitor that the first accepted file has created."""
-        link, base_id = visit.link, visit.file.id
+        link, base_id = opened.link, opened.file.id
         if file.parent_id in (None, base_id):
             return
-        with self._visits.acting(visit):
+        with self._opener.acting(opened):
             folder = self._host.files.stat(link.tenant_id, file.parent_id)
         # A file with a path lies deeper.
         if folder.parent_id == base_id:
