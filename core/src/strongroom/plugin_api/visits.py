@@ -20,9 +20,10 @@ A body has at most 64 KiB unless :class:`~strongroom.plugin_api.web.MountedAppli
 """
 
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from itertools import islice
 from typing import Any, ClassVar, Final, NoReturn
 from urllib.parse import urlencode, urlsplit
 
@@ -55,6 +56,8 @@ SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 # The sealed cookie has room for 4,000 bytes, most of them for the session.
 _LONGEST_PROBLEM: Final = 300
 _LONGEST_NAME: Final = 80
+_LONGEST_FAULT: Final = 100
+_MOST_FAULTS: Final = 3
 _FLASH: Final = "flash"
 _SEARCH: Final = "find"
 _LONGEST_SEARCH: Final = 255
@@ -81,12 +84,16 @@ class Flash:
         names: the names in that text.
         problem: the text of an error.
         values: other JSON values for the next page.
+        faults: the texts of errors by the fields of the form that has them.
+        texts: what the form had in these fields.
     """
 
     notice: str | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     problem: str | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
+    faults: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 class Visit:
@@ -244,17 +251,19 @@ class Visit:
                 faults at its fields.
         """
         form = values.get("form")
-        has_faults = isinstance(form, SchemaForm) and bool(form.faults)
         flash = self.take_flash()
-        problem = self.problem_text(refusal) if refusal is not None else flash.problem
-        is_refused = refusal is not None or has_faults
+        refused = flash if refusal is None else self._refused(refusal)
+        has_faults = bool(refused.faults) or (isinstance(form, SchemaForm) and bool(form.faults))
+        is_refused = refusal is not None or (has_faults and not flash.faults)
         return self.render(
             template,
             status=status or (HTTPStatus.BAD_REQUEST if is_refused else HTTPStatus.OK),
             policy=policy,
             **self.menu(),
             flash=flash,
-            problem=problem,
+            problem=refused.problem,
+            field_faults=refused.faults,
+            field_texts=refused.texts,
             has_faults=has_faults,
             cut_total=self.cut_total,
             most_read=self.most_read,
@@ -298,7 +307,7 @@ class Visit:
     def follow(self, response: RestResponse, path: str, notice: str | None = None, **names: str) -> Any:
         """Redirect to the page that follows a change, or to the proof that the change requires.
 
-        After a refusal, the page shows the text of the error.
+        After a refusal, the page shows the text of the error, at the field of the form that has it.
 
         Args:
             path: the page, below the path of the application. After a fresh proof, the browser returns
@@ -310,7 +319,18 @@ class Visit:
             return self.redirect(path, notice, **names)
         if (login := self.login_after(response.error, response.status, path, "confirmed")) is not None:
             return login
-        return self.refuse(path, self.problem_text(response))
+        self.flash(self._refused(response))
+        return redirect(f"{self.root}{path}", HTTPStatus.SEE_OTHER)
+
+    def _refused(self, response: RestResponse) -> Flash:
+        """Return what a page shows of an error: texts at the fields of the form, if they have it."""
+        sent = self.request.form
+        details = response.json["error"].get("details") or ()
+        faults = {item["field"].partition(".")[0]: str(item["message"]) for item in details}
+        if not faults or not all(name in sent for name in faults):
+            return Flash(problem=self.problem_text(response))
+        texts = {name: sent[name] for name in faults if "password" not in name.lower()}
+        return Flash(faults=faults, texts=texts)
 
     def login_after(self, error: str | None, status: int, path: str, notice: str | None = None) -> Any:
         """Return the redirect to the proof or the login that an error demands; ``None`` otherwise.
@@ -349,6 +369,8 @@ class Visit:
             "names": {name: text[:_LONGEST_NAME] for name, text in flash.names.items()},
             "problem": flash.problem and flash.problem[:_LONGEST_PROBLEM],
             "values": dict(flash.values),
+            "faults": {name: text[:_LONGEST_FAULT] for name, text in _first(flash.faults)},
+            "texts": {name: text for name, text in _first(flash.texts) if len(text) <= _LONGEST_NAME},
         }
         sent = {name: value for name, value in members.items() if value}
         self.host.browser.store({**kept, _FLASH: sent} if sent else kept)
@@ -360,6 +382,10 @@ class Visit:
             return Flash()
         self.flash(Flash())
         return Flash(**members)
+
+
+def _first(texts: Mapping[str, str]) -> Iterable[tuple[str, str]]:
+    return islice(texts.items(), _MOST_FAULTS)
 
 
 def folded(text: str) -> str:

@@ -68,3 +68,22 @@ def test_a_page_that_is_missing_or_hidden_says_so(browser: PageBrowser) -> None:
     assert browser.open("/console/nowhere").status_code == 404
     assert browser.open("/console/tenants/nowhere/files/").status_code == 403
     assert "That did not work" in browser.page.text
+
+
+def test_the_fault_of_a_refused_form_is_at_its_field(
+    api: Api, person: Person, browser: PageBrowser
+) -> None:
+    root = f"/console{api.tenant(person).removeprefix('/api/v1')}"
+    api.tenant(person)
+    # The pages of the tenants, groups, settings and invitations: path, action, field, text.
+    for path, action, field, text in (
+        ("/console/", "/console/tenants", "name", "a\x07b"),
+        (f"{root}/groups/", f"{root}/groups/", "name", "a\x07b"),
+        (f"{root}/settings/", f"{root}/settings/name", "name", "a\x07b"),
+    ):
+        browser.open(path)
+        page = browser.submit(action, **{field: text})
+        assert browser.message == "Check the marked fields.", path
+        assert f'id="{field}-fault"' in page.text
+        assert 'aria-invalid="true" autofocus' in page.text
+        assert 'aria-invalid="true"' not in browser.open(path).text
