@@ -26,7 +26,7 @@ pages = Blueprint("kit", __name__)
 def show():
     visit = current_visit()
     flash = visit.take_flash()
-    return jsonify(csrf=visit.session.csrf, names=dict(flash.names), problem=flash.problem)
+    return jsonify(csrf=visit.host.browser.csrf, names=dict(flash.names), problem=flash.problem)
 
 @pages.post("/")
 def change():
