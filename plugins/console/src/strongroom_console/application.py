@@ -65,8 +65,8 @@ def _login_after(error: str | None, status: int) -> Any:
 
 def _show_error(error: ApiError) -> Any:
     if not _is_page() or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        # The server's own answer, such as that to a script, or to a form of another site. A page of the
-        # console reads the user, which fails for the same reason as the request.
+        # The server's own answer: to a script, to a form of another site, or while a part of the server
+        # is unavailable.
         raise error
     return _login_after(error.code, error.status) or console_visit().page(
         "fault.html", status=error.status, text_of_fault=str(error)

@@ -64,3 +64,11 @@ def test_a_refusal_says_what_people_can_do(space: ConsoleSpace) -> None:
     space.browser.open(f"{space.root}/groups/", {"csrf": csrf, "name": "Team"})
     assert "does not have permission for this operation" not in space.browser.page.text
     assert "You may not do this; ask an administrator." in space.browser.page.text
+
+
+def test_a_refusal_by_the_host_is_in_the_language_of_the_page(space: ConsoleSpace, api: Api) -> None:
+    """The page reads the tenant by the host, whose errors are in English."""
+    space.log_in(api.person())
+    for language, text in (("en", "You may not do this"), ("zh", "您没有执行此操作的权限")):
+        page = space.browser.open(f"{space.root}/trash/empty", **{"Accept-Language": language})
+        assert (page.status_code, text in page.text) == (403, True)
