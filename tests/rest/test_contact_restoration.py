@@ -14,7 +14,7 @@ from tests.support.totp import enrol, use_clock
 from strongroom.clock import DAY
 from strongroom.extensions.observability.checks import RestoringPageCheck
 from strongroom.extensions.observability.doctor import CheckResult, CheckState
-from strongroom.extensions.own_data.deletion import ScheduledDeletions
+from strongroom.extensions.own_data.scheduled_deletions import ScheduledDeletions
 from strongroom.extensions.user_management.contact_restoration import ContactRestoration
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.upgrade import upgrade

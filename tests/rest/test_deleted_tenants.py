@@ -8,8 +8,8 @@ from tests.support.scene import Scene
 from strongroom.content.nodes.models import folder_counts, grants, nodes
 from strongroom.content.storage.models import blobs
 from strongroom.content.storage.service import BlobService
-from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.content.tenants.models import tenant_members, tenants
+from strongroom.content.tenants.tenant_deletions import TenantDeletion
 from strongroom.extensions.bundles.service import bundles
 from strongroom.extensions.uploads.repository import upload_parts, uploads
 from strongroom.foundation.caller import Origin

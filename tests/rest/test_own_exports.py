@@ -12,7 +12,7 @@ import pytest
 from tests.support.api import PASSWORD, Answer, Api, Person, error_code
 
 from strongroom.clock import iso_format
-from strongroom.extensions.own_data.exports import OwnExports
+from strongroom.extensions.own_data.own_exports import OwnExports
 from strongroom.plugin_api.exports import UserExport
 from strongroom.testing.clock import HOUR, MINUTE
 

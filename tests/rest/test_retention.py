@@ -13,7 +13,7 @@ from strongroom.clock import iso_format
 from strongroom.content.nodes.removal_guard import RemovalGuard
 from strongroom.content.nodes.retention_clock import RetentionClock
 from strongroom.content.nodes.retention_models import RetentionMode
-from strongroom.content.tenants.deletion import TenantDeletion
+from strongroom.content.tenants.tenant_deletions import TenantDeletion
 from strongroom.extensions.retention.feature import RetentionFeature
 from strongroom.extensions.trash.removal import EntryRemoval, TrashRemoval
 from strongroom.extensions.versions.service import VersionService

@@ -7,8 +7,8 @@ from tests.support.api import Answer, Api, Json, Person, error_code
 from tests.support.http import at_once
 
 from strongroom.clock import iso_format
-from strongroom.extensions.own_data.deletion import ScheduledDeletions
-from strongroom.identity.accounts.deletion import AccountDeletion
+from strongroom.extensions.own_data.scheduled_deletions import ScheduledDeletions
+from strongroom.identity.accounts.account_deletion import AccountDeletion
 from strongroom.testing.clock import HOUR, MINUTE
 
 DAY = 24 * HOUR

@@ -26,8 +26,8 @@ from tests.support.imports import (
 
 from strongroom.activity.audit.models import audit_events
 from strongroom.cli.age_files import Decrypted
-from strongroom.extensions.user_imports import exports
-from strongroom.extensions.user_imports.exports import UserExports
+from strongroom.extensions.user_imports import user_export_files as exports
+from strongroom.extensions.user_imports.user_export_files import UserExports
 from strongroom.foundation.caller import Origin
 from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.models import passwords

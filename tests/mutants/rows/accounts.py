@@ -119,7 +119,7 @@ ROWS: Final = (
     core(
         "users-scheduled-deletion-cancelled",
         "A deletion that its user has cancelled, or that is not due, is not done.",
-        "extensions/own_data/deletion.py::ScheduledDeletions._delete",
+        "extensions/own_data/scheduled_deletions.py::ScheduledDeletions._delete",
         "if not self._claim(connection, user_id):",
         "if False:",
         "rest/test_scheduled_deletions.py"
@@ -128,7 +128,7 @@ ROWS: Final = (
     core(
         "users-scheduled-deletion-guard",
         "A user who has become the last administrator is not deleted.",
-        "extensions/own_data/deletion.py::ScheduledDeletions._delete",
+        "extensions/own_data/scheduled_deletions.py::ScheduledDeletions._delete",
         "self._deletion.require_unneeded(connection, user_id)",
         "",
         "rest/test_scheduled_deletions.py"
@@ -137,7 +137,7 @@ ROWS: Final = (
     core(
         "users-own-exports",
         "An export of one's own data needs a fresh proof.",
-        "extensions/own_data/exports.py::OwnExports.create",
+        "extensions/own_data/own_exports.py::OwnExports.create",
         "identity, proof, Purpose.UNBIND, login_age=FRESH_LOGIN, fields=fields",
         "identity, proof, Purpose.UNBIND, login_age=FRESH_LOGIN * 99, fields=fields",
         "rest/test_own_exports.py::test_an_old_login_needs_a_proof",
@@ -145,7 +145,7 @@ ROWS: Final = (
     core(
         "users-export-left-tenants",
         "Records about tenants that the user has left have no details.",
-        "extensions/own_data/exports.py::OwnExports._records",
+        "extensions/own_data/own_exports.py::OwnExports._records",
         "if name in OUTSIDE",
         "if True",
         "rest/test_own_exports.py::test_records_about_a_tenant_that_the_user_has_left_have_no_details",

@@ -91,7 +91,7 @@ ROWS: Final = (
     core(
         "assurance-deletion",
         "Deleting a tenant needs a login that meets its demand.",
-        "content/tenants/deletion.py::TenantDeletion._require_administrator",
+        "content/tenants/tenant_deletions.py::TenantDeletion._require_administrator",
         "self._memberships.caller_role(connection, tenant_id, identity)",
         "pass",
         "rest/test_tenant_assurance.py::test_no_route_of_the_tenant_answers_a_weaker_login",

@@ -69,7 +69,7 @@ ROWS: Final = (
     core(
         "erasures-kept-tenant",
         "The id of a tenant remains until all erasers have succeeded.",
-        "content/tenants/deletion.py::TenantDeletion._erase",
+        "content/tenants/tenant_deletions.py::TenantDeletion._erase",
         "is_erased = False",
         "",
         _TENANT,
@@ -77,7 +77,7 @@ ROWS: Final = (
     core(
         "erasures-other-tenants",
         "A tenant that cannot be erased keeps no other tenant.",
-        "content/tenants/deletion.py::TenantDeletion.purge",
+        "content/tenants/tenant_deletions.py::TenantDeletion.purge",
         "failed.append(tenant_id)",
         "raise",
         _TENANT,

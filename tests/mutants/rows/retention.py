@@ -153,7 +153,7 @@ ROWS: Final = (
     core(
         "retention-tenant",
         "A tenant with retained content is not deleted.",
-        "content/tenants/deletion.py::TenantDeletion.delete",
+        "content/tenants/tenant_deletions.py::TenantDeletion.delete",
         "self._guard.require_removable_tenant(connection, tenant_id, override)",
         "",
         "rest/test_retention.py::TestGovernance::test_an_override_needs_a_proof",
@@ -161,7 +161,7 @@ ROWS: Final = (
     core(
         "retention-tenant-purge",
         "A deleted tenant is not purged while content is retained.",
-        "content/tenants/deletion.py::TenantDeletion._purge",
+        "content/tenants/tenant_deletions.py::TenantDeletion._purge",
         "if not self._guard.may_purge_tenant(connection, tenant_id):",
         "if False:",
         "rest/test_retention.py::TestCompliance::test_a_deleted_tenant_is_not_purged_while_content_is_retained",

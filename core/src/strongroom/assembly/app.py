@@ -30,7 +30,7 @@ from strongroom.identity.sessions.login_providers import LoginProviders
 from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.identity.users.service import UserLocales
 from strongroom.identity.verification.captchas import CaptchaService
-from strongroom.identity.verification.links import CodeLinks
+from strongroom.identity.verification.link_urls import CodeLinks
 from strongroom.plugin_api.authentication import Authenticator
 from strongroom.plugin_api.pages import LoginLink, MenuItem
 from strongroom.plugin_api.tracing import process_tracer

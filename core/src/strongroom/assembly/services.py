@@ -17,11 +17,11 @@ from strongroom.content.nodes.file_erasers import FileErasers
 from strongroom.content.scanning.feature import ScanningFeature
 from strongroom.content.storage.services import StorageServices
 from strongroom.content.storage.stores import Stores
-from strongroom.content.tenants.deletion import TenantDeletion
+from strongroom.content.tenants.tenant_deletions import TenantDeletion
 from strongroom.content.tenants.user_exports import tenants_of_member
 from strongroom.extensions.observability.observers import StorageCallObserver
 from strongroom.extensions.observability.readiness import Readiness, probes
-from strongroom.extensions.own_data.exports import OwnExports
+from strongroom.extensions.own_data.own_exports import OwnExports
 from strongroom.foundation.config import Settings
 from strongroom.foundation.database import Database
 from strongroom.foundation.jobs.leases import JobLeases

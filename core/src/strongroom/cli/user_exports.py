@@ -49,7 +49,7 @@ def export_users(
 
     Administrators and service accounts are not exported. The audit log records the export.
     """
-    from strongroom.extensions.user_imports.exports import UserExports
+    from strongroom.extensions.user_imports.user_export_files import UserExports
 
     if recipients and passphrase_file:
         raise click.UsageError("give either --recipient or --passphrase-file")

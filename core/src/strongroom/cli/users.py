@@ -277,7 +277,7 @@ def deleted(context: CommandContext) -> None:
 
     Each line has the id of the tenant, the times of its deletion and its purge, and its name.
     """
-    from strongroom.content.tenants.deletion import TenantDeletion
+    from strongroom.content.tenants.tenant_deletions import TenantDeletion
 
     with context.container() as container:
         for tenant in container.get(TenantDeletion).deleted():
@@ -290,7 +290,7 @@ def deleted(context: CommandContext) -> None:
 @click.pass_obj
 def restore(context: CommandContext, tenant_id: str) -> None:
     """Restore a deleted tenant with its members, files and grants."""
-    from strongroom.content.tenants.deletion import TenantDeletion
+    from strongroom.content.tenants.tenant_deletions import TenantDeletion
 
     with context.container() as container:
         try:

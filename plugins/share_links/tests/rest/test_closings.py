@@ -6,7 +6,7 @@ import pytest
 from tests.support.api import Api
 from tests.support.shares import ALL_KINDS, PLUGINS, Shared, Visitor
 
-from strongroom.content.tenants.deletion import TenantDeletion
+from strongroom.content.tenants.tenant_deletions import TenantDeletion
 from strongroom.foundation.caller import Origin
 from strongroom_share_links.service import DELETED, Shares
 

@@ -11,7 +11,7 @@ from tests.support.config import Table
 from tests.support.outbox import messages_in
 from tests.support.receiver import Receiver, receiving, says
 
-from strongroom.content.tenants.deletion import TenantDeletion
+from strongroom.content.tenants.tenant_deletions import TenantDeletion
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom.identity.users.models import users

@@ -16,7 +16,7 @@ from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.errors import Forbidden
 from strongroom.foundation.operations import OperationRule
 from strongroom.identity import operations
-from strongroom.identity.accounts.deletion import AccountDeletion
+from strongroom.identity.accounts.account_deletion import AccountDeletion
 from strongroom.identity.accounts.reauthentication import BODY_FIELDS, Proof
 from strongroom.identity.accounts.schemas import SuspensionSchema, UserChangeSchema, UserQuery
 from strongroom.identity.accounts.service import AccountService

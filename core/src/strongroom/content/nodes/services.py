@@ -27,8 +27,8 @@ from strongroom.content.nodes.versions import VersionRepository, version_bytes
 from strongroom.content.nodes.visibility import Visibility
 from strongroom.content.scanning.services import ScanningServices
 from strongroom.content.storage.services import StorageServices
-from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.content.tenants.services import TenantServices
+from strongroom.content.tenants.tenant_deletions import TenantDeletion
 from strongroom.identity.access_keys.services import AccessKeyServices
 from strongroom.plugin_api.erasers import TenantEraser
 from strongroom.plugin_api.exports import UserExport

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from strongroom.content.tenants import operations
-from strongroom.content.tenants.deletion import TenantDeletion
 from strongroom.content.tenants.models import Member, Role, Tenant, Usage
 from strongroom.content.tenants.schemas import (
     MemberSchema,
@@ -18,6 +17,7 @@ from strongroom.content.tenants.schemas import (
     UsageSchema,
 )
 from strongroom.content.tenants.service import TenantService
+from strongroom.content.tenants.tenant_deletions import TenantDeletion
 from strongroom.foundation.caller import Override
 from strongroom.foundation.errors import (
     FileHeld,

@@ -6,8 +6,8 @@ from functools import cached_property
 
 from strongroom.activity.audit.services import AuditServices
 from strongroom.clock import DAY
-from strongroom.extensions.own_data.deletion import ScheduledDeletions
-from strongroom.extensions.own_data.exports import OwnExports
+from strongroom.extensions.own_data.own_exports import OwnExports
+from strongroom.extensions.own_data.scheduled_deletions import ScheduledDeletions
 from strongroom.identity.accounts.services import AccountServices
 from strongroom.identity.sessions.services import SessionServices
 from strongroom.identity.users.services import UserServices

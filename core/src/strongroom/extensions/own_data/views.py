@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from strongroom.extensions.own_data.deletion import ScheduledDeletions
-from strongroom.extensions.own_data.exports import OwnExports
+from strongroom.extensions.own_data.own_exports import OwnExports
+from strongroom.extensions.own_data.scheduled_deletions import ScheduledDeletions
 from strongroom.extensions.own_data.schemas import ScheduledDeletionSchema
 from strongroom.foundation import errors
 from strongroom.identity import operations

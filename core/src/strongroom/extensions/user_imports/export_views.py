@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from strongroom.extensions.user_imports.exports import UserExports
+from strongroom.extensions.user_imports.user_export_files import UserExports
 from strongroom.identity import operations
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.binary_content import NDJSON, binary_content

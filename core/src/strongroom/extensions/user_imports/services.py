@@ -5,11 +5,11 @@ from functools import cached_property
 
 from strongroom.activity.audit.services import AuditServices
 from strongroom.extensions.user_imports.caller_rights import CallerRights
-from strongroom.extensions.user_imports.exports import ExportedFactors, UserExports
 from strongroom.extensions.user_imports.lines import LineParser
 from strongroom.extensions.user_imports.plan import Planner
 from strongroom.extensions.user_imports.service import UserImports
 from strongroom.extensions.user_imports.store import ImportStore
+from strongroom.extensions.user_imports.user_export_files import ExportedFactors, UserExports
 from strongroom.extensions.user_imports.worker import ImportWorker
 from strongroom.extensions.user_imports.writer import ImportWriter
 from strongroom.extensions.user_management.administration import ManagedUsersLimit

@@ -5,10 +5,10 @@ from functools import cached_property, partial
 
 from strongroom.activity.audit.services import AuditServices
 from strongroom.clock import DAY
+from strongroom.identity.accounts.account_deletion import AccountDeletion
 from strongroom.identity.accounts.bindings import BindingService, ExternalCredentials
 from strongroom.identity.accounts.change_password import CurrentPassword, PasswordService
 from strongroom.identity.accounts.deactivation import Deactivations
-from strongroom.identity.accounts.deletion import AccountDeletion
 from strongroom.identity.accounts.due_enrolments import DueEnrolments
 from strongroom.identity.accounts.erasure import AccountErasure
 from strongroom.identity.accounts.factor_changes import FactorChanges

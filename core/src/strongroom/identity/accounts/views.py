@@ -9,8 +9,8 @@ from flask import request
 
 from strongroom.foundation import errors
 from strongroom.identity import operations
+from strongroom.identity.accounts.account_deletion import AccountDeletion
 from strongroom.identity.accounts.bindings import CODE_HEADER
-from strongroom.identity.accounts.deletion import AccountDeletion
 from strongroom.identity.accounts.reauthentication import (
     FRESH_LOGIN,
     Proof,

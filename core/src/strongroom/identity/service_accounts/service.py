@@ -11,7 +11,7 @@ from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging
 from strongroom.foundation.errors import NotFound
-from strongroom.identity.accounts.deletion import AccountDeletion
+from strongroom.identity.accounts.account_deletion import AccountDeletion
 from strongroom.identity.service_accounts.models import ServerAccountRow, ServiceAccount
 from strongroom.identity.service_accounts.store import ServerAccountStore
 from strongroom.identity.users.models import UserType

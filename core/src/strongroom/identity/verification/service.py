@@ -17,7 +17,7 @@ from strongroom.identity.users.models import EMAIL
 from strongroom.identity.users.service import OPEN, UserService, require_open
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
 from strongroom.identity.verification.codes import LIFETIME, CodeService, NewCode, Purpose
-from strongroom.identity.verification.links import CodeLinks
+from strongroom.identity.verification.link_urls import CodeLinks
 from strongroom.plugin_api.login import Client, Credential
 
 _MINUTE: Final = 60_000

@@ -5,7 +5,7 @@ from typing import Any, Final
 from strongroom.foundation import errors
 from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService, IssuedCaptcha
 from strongroom.identity.verification.codes import Purpose
-from strongroom.identity.verification.links import CodeLinks
+from strongroom.identity.verification.link_urls import CodeLinks
 from strongroom.identity.verification.schemas import (
     CaptchaRequestSchema,
     CodeRequestSchema,

@@ -11,7 +11,7 @@ from strongroom.clock import Clock, iso_format
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import LastAdministrator, NotFound
-from strongroom.identity.accounts.deletion import AccountDeletion
+from strongroom.identity.accounts.account_deletion import AccountDeletion
 from strongroom.identity.accounts.reauthentication import Proof, ProofFields
 from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.identity.users import deletion_times
