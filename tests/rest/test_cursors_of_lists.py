@@ -13,6 +13,7 @@ from tests.support.campaign import campaign_size
 from tests.support.full_server import ALL_PLUGINS, Town
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
+from strongroom.extensions.service_accounts.service import service_accounts
 from strongroom.foundation.collation import sort_key
 from strongroom.foundation.database.metadata import metadata
 from strongroom_share_links.models import access_log, links, recipients
@@ -116,7 +117,7 @@ LISTS: dict[str, Sequence[Copy]] = {
     ],
     "listMembers": [USER, MEMBER],
     "listServerAccounts": [USER, Copy(table("server_accounts"), lambda _: true(), ("user_id",))],
-    "listServiceAccounts": [USER, rows("service_accounts", "user_id", "accountId", "user_id")],
+    "listServiceAccounts": [USER, rows(service_accounts.name, "user_id", "accountId", "user_id")],
     "listShareOpenings": [Copy(access_log, by(access_log.c.link_id, "shareId"), ("id",))],
     "listShares": [SHARE],
     "listSharesOfFile": [SHARE],
