@@ -70,5 +70,5 @@ def test_a_refusal_by_the_host_is_in_the_language_of_the_page(space: ConsoleSpac
     """The page reads the tenant by the host, whose errors are in English."""
     space.log_in(api.person())
     for language, text in (("en", "You may not do this"), ("zh", "您没有执行此操作的权限")):
-        page = space.browser.open(f"{space.root}/trash/empty", **{"Accept-Language": language})
+        page = space.browser.open(f"{space.root}/trash/empty", None, **{"Accept-Language": language})
         assert (page.status_code, text in page.text) == (403, True)
