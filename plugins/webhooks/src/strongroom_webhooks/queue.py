@@ -216,17 +216,8 @@ class DeliveryQueue:
     def _append(self, tx: Transaction, endpoint_id: str, events: Sequence[Event]) -> None:
         now = self._clock.now()
         at = now + self._schedule.first_pause()
-        # Keeps the time of an endpoint that backs off, if its events are ordered.
-        awake = case(
-            (endpoints.c.next_at.is_(None), at),
-            (
-                endpoints.c.ordered.is_(False),
-                case((endpoints.c.next_at < at, endpoints.c.next_at), else_=at),
-            ),
-            else_=endpoints.c.next_at,
-        )
         last = endpoints.c.last_position + len(events)
-        moved = _of(endpoint_id).values(last_position=last, next_at=awake)
+        moved = _of(endpoint_id).values(last_position=last, next_at=_next_attempt(at))
         row = tx.first(moved.returning(endpoints.c.last_position))
         if row is None:
             return
@@ -327,6 +318,19 @@ def is_wanted(endpoint: Endpoint, event: Event) -> bool:
     """Return whether an endpoint receives an event."""
     is_of_scope = endpoint.tenant_id is None or endpoint.tenant_id == event.tenant_id
     return is_of_scope and matches(endpoint.event_types, event.type)
+
+
+def _next_attempt(at: int) -> Any:
+    """Return when an endpoint is tried that gets further events, which are due at a time.
+
+    It keeps the time of an endpoint that backs off, if its events are ordered.
+    """
+    next_at = endpoints.c.next_at
+    return case(
+        (next_at.is_(None), at),
+        (endpoints.c.ordered.is_(False), case((next_at < at, next_at), else_=at)),
+        else_=next_at,
+    )
 
 
 def _delivery(
