@@ -72,4 +72,20 @@ ROWS: Final = (
         "os.O_WRONLY | os.O_CREAT | os.O_TRUNC",
         "rest/test_user_exports.py::test_a_command_creates_a_file_that_only_its_owner_reads",
     ),
+    core(
+        "commands-check-hook-contracts",
+        "The check of a plugin demands the contracts of tables, erasers and subscribers.",
+        "foundation/plugins/kinds.py",
+        '"register_tables": "TablesContract",',
+        "",
+        "unit/cli/test_plugins.py::test_the_check_demands_the_contract_of_each_hook_that_has_one",
+    ),
+    core(
+        "commands-check-hooks-of-requests",
+        "A plugin with hooks of requests alone needs no contract of routes.",
+        "cli/plugins/listing.py::has_routes",
+        "any(blueprint.routes for blueprint in blueprints)",
+        "True",
+        "unit/cli/test_plugins.py::test_no_example_lacks_a_contract_that_the_check_demands",
+    ),
 )

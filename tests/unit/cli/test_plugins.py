@@ -1,19 +1,28 @@
 """``strongroom plugins``: its output and its refusals."""
 
 import re
+import runpy
 import subprocess
 import sys
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from tests.support.commands import run_command
+from tests.support.examples import EXAMPLES
 
 from strongroom.builtin import fixed_captcha, password
 from strongroom.cli.main import root
+from strongroom.cli.plugins.check import contract_subjects, judge_contracts
+from strongroom.cli.plugins.contract_runs import ContractRun
+from strongroom.cli.plugins.listing import load_plugin
 from strongroom.foundation.plugins.hook_trace import VARIABLE
 from strongroom.foundation.plugins.kinds import KINDS
 from strongroom.foundation.plugins.manager import PluginManager
+from strongroom.foundation.plugins.plugin import Plugin
+from strongroom.foundation.plugins.selection import BUILTIN
 
 NO_PLACEHOLDER = re.compile(r'\$\{\{ matrix|"\$ref"')
 """Dollars of workflows, and of references in the data of events."""
@@ -236,3 +245,100 @@ def test_the_check_names_what_a_server_would_refuse(
     )
     checked = plugins("check", str(path))
     assert (checked.exit_code, fault in checked.stderr) == (1, True), checked.output
+
+
+def _load_example(name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[PluginManager, Plugin, set[str]]:
+    """Load a plugin of ``examples``; return also the names of the classes that its tests derive from."""
+    folder = EXAMPLES / name
+    monkeypatch.syspath_prepend(str(folder / "src"))
+    manager = PluginManager([*BUILTIN, import_module(f"strongroom_{name}.plugin")], ())
+    plugin = next(
+        plugin for plugin in manager.plugins if plugin.module.__name__.startswith("strongroom_")
+    )
+    (path,) = (folder / "tests").glob("test_*.py")
+    classes = [item for item in runpy.run_path(str(path)).values() if isinstance(item, type)]
+    tested = {base.__name__ for item in classes for base in item.__mro__ if base is not item}
+    return manager, plugin, tested
+
+
+def test_no_example_lacks_a_contract_that_the_check_demands(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("STRONGROOM_MAINTENANCE_FILE", str(tmp_path / "switch"))
+    names = sorted(path.parent.name for path in EXAMPLES.glob("*/pyproject.toml"))
+    assert {"maintenance_mode", "served_by", "tenant_folders"} <= {*names}
+    demanded = {}
+    for name in names:
+        manager, plugin, tested = _load_example(name, monkeypatch)
+        subjects = contract_subjects(manager, plugin)
+        demanded[name] = [subject.contract for subject in subjects]
+        outcomes = {(item.extension, item.contract): Counter(passed=1) for item in subjects}
+        run = ContractRun({key: value for key, value in outcomes.items() if key[1] in tested})
+        assert judge_contracts(subjects, run).problems == [], name
+    assert demanded["maintenance_mode"] == demanded["served_by"] == []
+    assert demanded["tenant_folders"] == ["EventSubscriberContract"]
+
+
+NOTES = '''
+from pathlib import Path
+from sqlalchemy import MetaData
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.state import PluginTables
+from strongroom.plugin_api.web import Access, Blueprint
+
+API_VERSION = "2.0"
+routes = Blueprint("notes")
+
+
+@routes.operation("GET", "/notes", access=Access.USER)
+def notes():
+    """Return the notes."""
+
+
+@hookimpl
+def register_blueprints():
+    return [routes]
+
+
+@hookimpl
+def register_tables():
+    return PluginTables(MetaData(), Path(__file__).parent, "0001")
+'''
+
+
+def test_the_check_demands_the_contract_of_each_hook_that_has_one(tmp_path: Path) -> None:
+    path = tmp_path / "notes.py"
+    hooks = ("tenant_erasers", "file_erasers", "deactivations", "prune_steps", "user_exports")
+    more = (*hooks, "event_subscribers")
+    path.write_text(
+        NOTES + "".join(f"\n\n@hookimpl\ndef register_{hook}(host):\n    return []\n" for hook in more)
+    )
+    manager, plugin = load_plugin("notes", {"notes": path})
+    subjects = contract_subjects(manager, plugin)
+    assert sorted(judge_contracts(subjects, ContractRun()).problems) == [
+        f"{hook}: no test class derives from {contract}"
+        for hook, contract in [
+            ("register_blueprints", "RoutesContract"),
+            ("register_deactivations", "DeactivationsContract"),
+            ("register_event_subscribers", "EventSubscriberContract"),
+            ("register_file_erasers", "FileErasersContract"),
+            ("register_prune_steps", "PruneStepsContract"),
+            ("register_tables", "TablesContract"),
+            ("register_tenant_erasers", "TenantErasersContract"),
+            ("register_user_exports", "UserExportsContract"),
+        ]
+    ]
+
+
+def test_the_check_runs_the_tests_of_a_plugin_without_contracts(tmp_path: Path) -> None:
+    path = tmp_path / "bare.py"
+    path.write_text(
+        "from strongroom.plugin_api import hookimpl\n"
+        'API_VERSION = "2.0"\n'
+        "@hookimpl\ndef register_errors():\n    return []\n"
+    )
+    tests = tmp_path / "tests"
+    tests.mkdir()
+    (tests / "test_bare.py").write_text("def test_it_fails():\n    assert 1 == 2\n")
+    checked = run_command("plugins", "check", str(path), "--tests", str(tests))
+    assert (checked.returncode, "its tests failed" in checked.stderr) == (1, True), checked.stdout

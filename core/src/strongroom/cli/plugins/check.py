@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.metadata import Distribution
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 import click
@@ -16,14 +16,16 @@ import click
 from strongroom.cli.context import CommandContext
 from strongroom.cli.output import echo
 from strongroom.cli.plugins.contract_runs import ContractRun, run_contracts
-from strongroom.cli.plugins.listing import fault_of_hooks, load_plugin
+from strongroom.cli.plugins.listing import fault_of_hooks, has_routes, load_plugin
 from strongroom.foundation.config import plugins_settings
 from strongroom.foundation.config.plugin_discovery import PluginFiles, installed_plugins, plugin_files
 from strongroom.foundation.database.plugin_tables import PluginTablesError
 from strongroom.foundation.plugins.api_changes import find_changes
-from strongroom.foundation.plugins.kinds import KINDS, Kind, extension_kind
+from strongroom.foundation.plugins.kinds import HOOK_CONTRACTS, extension_kind
 from strongroom.foundation.plugins.manager import PluginManager
 from strongroom.foundation.plugins.plugin import Plugin
+
+_BLUEPRINTS: Final = "register_blueprints"
 
 
 @click.command("check")
@@ -49,8 +51,9 @@ def check_command(context: CommandContext, name: str, tests: Path | None, second
     NAME is an installed plugin, one of the folder plugins.folder, or the path of a file NAME.py. A
     one-file plugin is tested if --tests names the folder of its tests.
 
-    Runs the plugin's own tests, because only they can construct its extensions. Every extension must be
-    tested by its contract from strongroom.testing. Exits with 1 if a check or a test fails.
+    Runs the plugin's own tests, because only they can construct its extensions. Every extension, and
+    what each other hook registers, must be tested by its contract from strongroom.testing. Exits with 1
+    if a check or a test fails.
 
     Uses of plugin API 1.2 are printed with their lines and what to write instead.
 
@@ -60,14 +63,17 @@ def check_command(context: CommandContext, name: str, tests: Path | None, second
     _show(judge_source(name, files))
     manager, plugin = load_plugin(name, files)
     _show(judge(manager, plugin))
-    subjects = _subjects(manager, plugin)
+    subjects = contract_subjects(manager, plugin)
+    folder = tests or _find_tests(name)
     if plugin.file and tests is None:
         echo("no contract was tested; set the folder of its tests by --tests")
-    elif not subjects:
-        echo("it offers no extension, so that no contract applies")
+    elif not subjects and folder is None:
+        echo("it registers nothing that has a contract")
     else:
         _require_contracts()
-        _show(judge_contracts(subjects, run_contracts(tests or _tests_folder(name), seconds)))
+        if folder is None:
+            raise click.ClickException("its tests were not found; set their folder by --tests")
+        _show(judge_contracts(subjects, run_contracts(folder, seconds)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,33 +127,52 @@ def judge(manager: PluginManager, plugin: Plugin) -> CheckReport:
     return CheckReport([f"{plugin.name} {plugin.version} fits this server"])
 
 
-Subject = tuple[str, Kind, type[Any] | None]
-"""What a contract applies to: a title, the kind, and the extension; ``None`` for a hook's contract."""
+@dataclass(frozen=True, slots=True)
+class ContractSubject:
+    """What a contract applies to.
+
+    Args:
+        title: the extension with its kind, or the name of the hook.
+        contract: the name of the contract test class.
+        extension: the extension; ``None`` for a hook's contract.
+    """
+
+    title: str
+    contract: str
+    extension: type[Any] | None = None
 
 
-def judge_contracts(subjects: Sequence[Subject], run: ContractRun) -> CheckReport:
+def judge_contracts(subjects: Sequence[ContractSubject], run: ContractRun) -> CheckReport:
     """Report whether each subject was tested by its contract, and passed it."""
     lines, problems = [], []
-    for title, kind, extension in subjects:
-        outcomes = run.get_outcomes(extension, kind.contract_name)
+    for subject in subjects:
+        outcomes = run.get_outcomes(subject.extension, subject.contract)
         if not outcomes:
-            problems.append(f"{title}: no test class derives from {kind.contract_name}")
+            problems.append(f"{subject.title}: no test class derives from {subject.contract}")
             continue
         counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
-        lines.append(f"{title}: {kind.contract_name} {run.version}: {counts}")
+        lines.append(f"{subject.title}: {subject.contract} {run.version}: {counts}")
         if outcomes["failed"]:
-            problems.append(f"{title} breaks its contract")
+            problems.append(f"{subject.title} breaks its contract")
     if run.exit_code and not problems:
         problems.append(f"its tests failed (pytest: {run.exit_code})")
     return CheckReport(lines, problems, run.timed_out)
 
 
-def _subjects(manager: PluginManager, plugin: Plugin) -> list[Subject]:
+def contract_subjects(manager: PluginManager, plugin: Plugin) -> list[ContractSubject]:
+    """Return what a plugin registers that has a contract.
+
+    Blueprints have one only if they have routes: hooks of requests alone have none.
+    """
     extensions = [(extension_kind(extension), extension) for extension in manager.get_extensions(plugin)]
-    subjects: list[Subject] = [
-        (f"{kind.name} {extension.name}", kind, extension) for kind, extension in extensions
+    subjects = [
+        ContractSubject(f"{kind.name} {extension.name}", kind.contract_name, extension)
+        for kind, extension in extensions
     ]
-    return subjects + [(kind.hook, kind, None) for kind in _instance_kinds(plugin)]
+    hooks = [hook for hook in HOOK_CONTRACTS if hook in manager.get_hooks(plugin)]
+    if _BLUEPRINTS in hooks and not has_routes(manager, _options(manager, plugin) or {}, plugin):
+        hooks.remove(_BLUEPRINTS)
+    return subjects + [ContractSubject(hook, HOOK_CONTRACTS[hook]) for hook in hooks]
 
 
 def _require_contracts() -> None:
@@ -199,29 +224,26 @@ def _fault(manager: PluginManager, plugin: Plugin) -> str | None:
 
 
 def _registration_fault(manager: PluginManager, plugin: Plugin) -> str | None:
+    # Without its required options, the hooks cannot be called.
+    options = _options(manager, plugin)
+    return None if options is None else fault_of_hooks(manager, options, plugin)
+
+
+def _options(manager: PluginManager, plugin: Plugin) -> dict[str, Any] | None:
+    """Return the default options of a plugin by its name; ``None`` if an option is required."""
     options_type = manager.options_types.get(plugin.name)
     try:
-        options = {plugin.name: options_type()} if options_type else {}
+        return {plugin.name: options_type()} if options_type else {}
     except (TypeError, ValueError):
-        # An option is required, so that the hooks cannot be called without a configuration.
         return None
-    return fault_of_hooks(manager, options, plugin)
 
 
-def _instance_kinds(plugin: Plugin) -> list[Kind]:
-    """Return the kinds without extensions whose hooks a plugin implements."""
-    # A plugin of one kind may implement the hooks of another one as well, such as register_errors.
-    return [kind for kind in KINDS if kind.base is None and hasattr(plugin.module, kind.hook)]
-
-
-def _tests_folder(name: str) -> Path:
-    """Return the folder ``tests`` of the source folder that pip has recorded (PEP 610)."""
+def _find_tests(name: str) -> Path | None:
+    """Return the folder ``tests`` of the source folder that pip has recorded (PEP 610), or ``None``."""
     entry_points = installed_plugins().get(name, [])
     source = _source(entry_points[0].dist) if entry_points and entry_points[0].dist else None
     tests = source / "tests" if source else None
-    if tests is None or not tests.is_dir():
-        raise click.ClickException("its tests were not found; set their folder by --tests")
-    return tests
+    return tests if tests is not None and tests.is_dir() else None
 
 
 def _source(distribution: Distribution) -> Path | None:

@@ -114,6 +114,15 @@ def fault_of_hooks(manager: PluginManager, options: Mapping[str, Any], plugin: P
     return registration_fault(_hosts(manager, options), plugin)
 
 
+def has_routes(manager: PluginManager, options: Mapping[str, Any], plugin: Plugin) -> bool:
+    """Return whether a blueprint of a plugin has routes, or may have, if its hook needs options."""
+    try:
+        blueprints = _hosts(manager, options).call_one(plugin, "register_blueprints")
+    except PluginError:
+        return True
+    return any(blueprint.routes for blueprint in blueprints)
+
+
 def _line(manager: PluginManager, plugin: Plugin, hosts: "PluginHosts | None" = None) -> str:
     if hosts is not None:
         from strongroom.assembly.plugin_host.part import registration_fault

@@ -1,5 +1,6 @@
 """The kinds of plugins: ``strongroom plugins new`` creates them, and ``check`` runs their contracts."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -197,6 +198,21 @@ KINDS: Final = (
         "events.EventTypesContract",
     ),
 )
+
+HOOK_CONTRACTS: Final[Mapping[str, str]] = {
+    **{kind.hook: kind.contract_name for kind in KINDS if kind.base is None},
+    "register_code_pages": "CodePagesContract",
+    "register_deactivations": "DeactivationsContract",
+    "register_event_subscribers": "EventSubscriberContract",
+    "register_file_erasers": "FileErasersContract",
+    "register_invitation_pages": "InvitationPagesContract",
+    "register_password_pages": "PasswordPagesContract",
+    "register_prune_steps": "PruneStepsContract",
+    "register_tables": "TablesContract",
+    "register_tenant_erasers": "TenantErasersContract",
+    "register_user_exports": "UserExportsContract",
+}
+"""The contract of what a hook registers, by the hook. Extensions have the contract of their kind."""
 
 
 def extension_kind(extension: type[Extension[Any]]) -> Kind:
