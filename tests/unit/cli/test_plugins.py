@@ -342,3 +342,29 @@ def test_the_check_runs_the_tests_of_a_plugin_without_contracts(tmp_path: Path) 
     (tests / "test_bare.py").write_text("def test_it_fails():\n    assert 1 == 2\n")
     checked = run_command("plugins", "check", str(path), "--tests", str(tests))
     assert (checked.returncode, "its tests failed" in checked.stderr) == (1, True), checked.stdout
+
+
+def test_the_check_refuses_a_type_of_events_with_a_word_of_the_core(tmp_path: Path) -> None:
+    path = tmp_path / "notes.py"
+    path.write_text(
+        "from strongroom.plugin_api import hookimpl\n"
+        "from strongroom.plugin_api.events import ACTOR, AuditedEvent, EventType\n"
+        'API_VERSION = "2.0"\n'
+        'NOTED = EventType("file.noted", "A note.", (ACTOR,), is_of_tenant_stream=False)\n'
+        '@hookimpl\ndef register_event_types():\n    return [AuditedEvent("note", NOTED)]\n'
+    )
+    checked = plugins("check", str(path))
+    rule = 'has the type of events "file.noted": "file" begins types of the core;'
+    assert (checked.exit_code, rule in checked.stderr) == (1, True), checked.output
+
+
+def test_the_check_of_a_former_version_says_what_its_author_does(tmp_path: Path) -> None:
+    path = tmp_path / "notes.py"
+    path.write_text(
+        "from strongroom.plugin_api import hookimpl\n"
+        'API_VERSION = "1.2"\n'
+        "@hookimpl\ndef register_errors():\n    return []\n"
+    )
+    checked = plugins("check", str(path))
+    remedy = 'if that lists nothing, sets API_VERSION = "2.0"'
+    assert (checked.exit_code, remedy in checked.stderr) == (1, True), checked.output

@@ -71,11 +71,7 @@ class Registry:
         """
         core = EventCatalogue(_events(self._core))
         for part in self._plugins:
-            for event in part.register_event_types():
-                if event.type.name in core.types:
-                    part.refuse(f'has the type of events "{event.type.name}" of the core')
-                if taken := event.sources.keys() & core.sources.keys():
-                    part.refuse(f'has an event of the action "{min(taken)[0]}" of the core')
+            require_own_events(core, part)
         return EventCatalogue(_events(self._parts))
 
     @cached_property
@@ -212,6 +208,21 @@ class LifeCycle:
                 part.stop()
             except Exception as error:
                 logger.exception("%s", error)  # noqa: TRY401  names the plugin and the hook
+
+
+def require_own_events(core: EventCatalogue, part: Part) -> None:
+    """Refuse a plugin whose types of events begin with a word of the core's, or have its actions.
+
+    Raises:
+        PluginError: as described.
+    """
+    words = {name.partition(".")[0] for name in core.types}
+    for event in part.register_event_types():
+        if (word := event.type.name.partition(".")[0]) in words:
+            rule = f'"{word}" begins types of the core; begin it with another word'
+            part.refuse(f'has the type of events "{event.type.name}": {rule}')
+        if taken := event.sources.keys() & core.sources.keys():
+            part.refuse(f'has an event of the action "{min(taken)[0]}" of the core')
 
 
 def _events(parts: Iterable[Part]) -> Iterator[CoreEvent]:

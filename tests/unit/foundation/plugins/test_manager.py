@@ -96,7 +96,13 @@ def test_a_plugin_must_state_its_api_version(stated: object) -> None:
 @pytest.mark.parametrize(
     ("stated", "remedy"),
     [
-        ("1.2", "install a newer version of the plugin"),
+        (
+            "1.2",
+            (
+                "install a newer version of the plugin; its author finds what to change by "
+                '"strongroom plugins check", and if that lists nothing, sets API_VERSION = "2.0"'
+            ),
+        ),
         ("2.1", "upgrade strongroom"),
         ("3.0", "upgrade strongroom"),
     ],

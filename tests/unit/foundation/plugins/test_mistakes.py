@@ -262,7 +262,10 @@ def register_blueprints(host):
             kind = EventType("tenant.deleted", "Things.", (ACTOR,), is_of_tenant_stream=False)
             return [AuditedEvent("add", kind)]
         """,
-        f'{ACME} has the type of events "tenant.deleted" of the core',
+        (
+            f'{ACME} has the type of events "tenant.deleted": "tenant" begins types of the core; '
+            "begin it with another word"
+        ),
     ),
     "two prune steps of one name": (
         """

@@ -12,7 +12,7 @@ from strongroom.activity.events.declarations import audited_event
 from strongroom.activity.events.delivery import SubscriberSink
 from strongroom.assembly.plugin_host.hosts import PluginHosts
 from strongroom.assembly.plugin_host.state import HostTransaction
-from strongroom.assembly.registry import Registry
+from strongroom.assembly.registry import Registry, require_own_events
 from strongroom.foundation.plugins.hook_calls import failure, named_if_stuck
 from strongroom.foundation.plugins.plugin import Plugin, PluginError
 from strongroom.foundation.plugins.plugin_validation import hooks_with_host
@@ -130,8 +130,13 @@ def plugin_parts(hosts: PluginHosts) -> list[PluginPart]:
 
 def registration_fault(hosts: PluginHosts, plugin: Plugin) -> str | None:
     """Return the reason why a server would refuse what a plugin registers, or ``None``."""
-    registry = Registry((), [PluginPart(plugin, hosts)])
+    # Imports all features, which few commands need.
+    from strongroom.assembly.features import core_events
+
+    part = PluginPart(plugin, hosts)
+    registry = Registry((), [part])
     try:
+        require_own_events(core_events(), part)
         for hook in hooks_with_host():
             hosts.call_one(plugin, hook)
         registry.require_valid()

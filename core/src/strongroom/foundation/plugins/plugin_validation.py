@@ -108,7 +108,11 @@ def check_api_version(plugin: Plugin) -> None:
         map(int, text.split(".")) for text in (stated, API_VERSION)
     )
     if major != our_major or minor > our_minor:
-        remedy = "install a newer version of the plugin" if major < our_major else "upgrade strongroom"
+        newer = (
+            "install a newer version of the plugin; its author finds what to change by "
+            f'"strongroom plugins check", and if that lists nothing, sets API_VERSION = "{API_VERSION}"'
+        )
+        remedy = newer if major < our_major else "upgrade strongroom"
         raise PluginError(
             f"{plugin} was written for plugin API {stated}; this server has {API_VERSION}; {remedy}"
         )
