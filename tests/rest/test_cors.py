@@ -1,6 +1,7 @@
 """Cross-origin requests: the requests that a browser may send, and the responses it may read."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ READ = (
     r"(?:request\.headers(?:\.get\(|\[)|\bheader\(|_HEADER = |announced\(|_get_header\(environ, )"
     r'"([A-Za-z-]+)"'
 )
+READ_BY_WSGI = r'\benviron\.get\("HTTP_([A-Z_]+)"'
 SOURCES = [path for folder in ("core", "plugins") for path in Path(folder).rglob("src/**/*.py")]
 
 
@@ -90,9 +92,9 @@ def test_options_of_tus_is_no_preflight(api: Api) -> None:
 
 def test_every_header_that_a_route_reads_may_be_sent() -> None:
     allowed = ALLOWED_HEADERS
-    read = {name for path in SOURCES for name in re.findall(READ, path.read_text())}
+    read = {name for path in SOURCES for name in headers_read(path.read_text())}
     # A browser sets these itself, or a proxy does, or every script may. X-CSRF is of scripts of the
-    # server's own pages, which have its origin.
+    # server's own pages, which have its origin. Traceparent is of proxies and servers.
     assert read - allowed <= {
         "Accept",
         "Sec-Fetch-Mode",
@@ -102,6 +104,9 @@ def test_every_header_that_a_route_reads_may_be_sent() -> None:
         "Transfer-Encoding",
         "Content-Range",
         "Host",
+        "Cookie",
+        "Origin",
+        "Traceparent",
         "X-CSRF",
     }
     assert "X-Device-Id" in read
@@ -169,3 +174,10 @@ def test_an_origin_that_no_browser_sends_is_refused_at_start(tmp_path: Path, ori
     path = write_toml(tmp_path / "strongroom.toml", {"server": {"cors_origins": [origin]}})
     with pytest.raises(ConfigurationError, match="cors_origins"):
         load(path, {})
+
+
+def headers_read(source: str) -> Iterator[str]:
+    """Return the headers that code reads from a request, or from its WSGI environment."""
+    yield from re.findall(READ, source)
+    for name in re.findall(READ_BY_WSGI, source):
+        yield name.replace("_", "-").title()

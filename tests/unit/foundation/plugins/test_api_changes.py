@@ -5,43 +5,12 @@ from pathlib import Path
 from typing import Final
 
 from click.testing import CliRunner
+from tests.support.host_facets import FACETS
 
 from strongroom.cli.main import root
 from strongroom.foundation.plugins.api_changes import LENT, MEMBERS, find_changes
-from strongroom.plugin_api.browser import BrowserAPI
-from strongroom.plugin_api.events import EventLog
-from strongroom.plugin_api.factors import FactorsAPI
-from strongroom.plugin_api.files import FilesAPI
-from strongroom.plugin_api.forms import FormsAPI
 from strongroom.plugin_api.host import HostAPI
-from strongroom.plugin_api.leases import LeasesAPI
-from strongroom.plugin_api.limits import LimitsAPI
-from strongroom.plugin_api.logins import LoginsAPI
-from strongroom.plugin_api.paging import ListsAPI
-from strongroom.plugin_api.rendering import PagesAPI
-from strongroom.plugin_api.secrets import SecretsAPI
-from strongroom.plugin_api.server import ServerAPI
-from strongroom.plugin_api.tenants import TenantsAPI
-from strongroom.plugin_api.uploads import UploadsAPI
-from strongroom.plugin_api.users import UsersAPI
 
-FACETS: Final[dict[str, type]] = {
-    "browser": BrowserAPI,
-    "events": EventLog,
-    "factors": FactorsAPI,
-    "files": FilesAPI,
-    "forms": FormsAPI,
-    "leases": LeasesAPI,
-    "limits": LimitsAPI,
-    "lists": ListsAPI,
-    "logins": LoginsAPI,
-    "pages": PagesAPI,
-    "secrets": SecretsAPI,
-    "server": ServerAPI,
-    "tenants": TenantsAPI,
-    "uploads": UploadsAPI,
-    "users": UsersAPI,
-}
 # The example "maintenance_mode" as it was for plugin API 1.2, with what other plugins of then used.
 FORMER: Final = """
 from strongroom.plugin_api import hookimpl

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from tests.unit.foundation.plugins.test_api_changes import FACETS
+from tests.support.host_facets import FACETS
 
 from strongroom.plugin_api.host import HostAPI
 
