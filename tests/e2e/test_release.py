@@ -27,6 +27,7 @@ pytestmark = pytest.mark.extended
 
 TOOLS = Path(sys.executable).parent
 DATE = "2026-12-01"
+NEWEST = max(released_versions(ROOT), default=current_version(ROOT))
 FOLDERS = ("core/testing", "plugins/*", "clients/*", "tests/simulators")
 
 
@@ -41,7 +42,13 @@ def release(tree: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return copy_tree(tmp_path_factory.mktemp("release") / "strongroom")
+    """A copy of the tree with two changes, because none are left directly after a release."""
+    tree = copy_tree(tmp_path_factory.mktemp("release") / "strongroom")
+    (tree / "changelog.d/guesses.security.md").write_text("Guesses are limited.\n")
+    (tree / "changelog.d/gates.added.md").write_text("Spaces have gates.\n")
+    succeed(tree, "git", "add", "--all")
+    succeed(tree, "git", "commit", "--quiet", "--message", "Add gates, and limit guesses")
+    return tree
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +77,7 @@ def test_a_changed_tree_is_refused(tree: Path) -> None:
 @pytest.mark.parametrize(
     ("version", "message"),
     [
-        ("0.0.9", f"0.0.9 is not newer than {current_version(ROOT)}; downgrades are not possible"),
+        ("0.0.9", f"0.0.9 is not newer than {NEWEST}; downgrades are not possible"),
         ("next", "next is not a version such as 1.2.3"),
         ("0.7.0.dev1", "0.7.0.dev1 is not a version such as 1.2.3"),
     ],
