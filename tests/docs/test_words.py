@@ -31,8 +31,6 @@ VALUES = {"plugins/share_links/src/strongroom_share_links/options.py": 1}
 
 FORMER = {
     "CHANGELOG.md",
-    "changelog.d/plugin-routes.changed.md",
-    "changelog.d/accepted-keys.changed.md",
     "core/src/strongroom/foundation/plugins/api_changes.py",
     "docs/contributing/from-1.2-to-2.0.md",
 }
