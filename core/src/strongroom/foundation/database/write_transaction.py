@@ -97,29 +97,22 @@ class Write:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        cause = error
         if self.state.deferred and error is None:
-            self._run_deferred()
+            try:
+                run_deferred(self._connection, self.state.deferred)
+            except BaseException as failure:
+                cause = failure
         # Hot: without a function for the end, see ADR 0088.
         try:
-            self._writer.end(self._connection, error)
+            self._writer.end(self._connection, cause)
         except DATABASE_ERRORS as failure:
             raise_translated(failure)
             raise
-        if error is None:
+        if cause is not None:
+            raise_translated(cause)
+            if error is None:
+                raise cause
+        elif self.state.topics:
             # After the release of the lock.
-            if self.state.topics:
-                self._commits.notify(self.state.topics)
-        else:
-            raise_translated(error)
-
-    def _run_deferred(self) -> None:
-        try:
-            run_deferred(self._connection, self.state.deferred)
-        except BaseException as error:
-            try:
-                self._writer.end(self._connection, error)
-            except DATABASE_ERRORS as failure:
-                raise_translated(failure)
-                raise
-            raise_translated(error)
-            raise
+            self._commits.notify(self.state.topics)
