@@ -8,7 +8,7 @@ from strongroom.content.files.list_requests import FilePage
 from strongroom.content.files.node_paths import NodePaths
 from strongroom.content.files.serializers import Json, cached_nodes_json, ids_of_json, node_json
 from strongroom.content.nodes.access import NodeView
-from strongroom.content.nodes.models import NodeVersion, Permission
+from strongroom.content.nodes.models import Node, NodeVersion, Permission
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.errors import Forbidden, NotFound, RevisionConflict
 from strongroom.foundation.json_text import encode_json, splice_records
@@ -26,7 +26,7 @@ CHANGE_ERRORS: Final = (Forbidden, NotFound, RevisionConflict)
 
 
 def node_details(view: NodeView, query: Json, path: Sequence[str] = ()) -> JsonRepresentation:
-    """Return the details of a node. If-Match accepts the entity tag of its content, too.
+    """Return the details of a node.
 
     Args:
         path: the names on its path, if the query demands them.
@@ -36,15 +36,18 @@ def node_details(view: NodeView, query: Json, path: Sequence[str] = ()) -> JsonR
         [text] = _extended([text], "path", [path])
     if "holds" in included:
         [text] = _with_holds([text], node.tenant_id)
-    return JsonRepresentation(text, node.revision, (node.checksum,) if node.checksum else ())
+    return _represented(text, node)
 
 
 def cached_details(version: NodeVersion, permission: Permission) -> JsonRepresentation | None:
     """Return the details of a node without what a query demands, ``None`` if they are not cached."""
     [text] = cached_nodes_json([(version.id, version.revision, permission)])
-    if text is None:
-        return None
-    return JsonRepresentation(text, version.revision, (version.checksum,) if version.checksum else ())
+    return None if text is None else _represented(text, version)
+
+
+def _represented(text: str, node: Node | NodeVersion) -> JsonRepresentation:
+    """Return the details of a node. If-Match accepts the entity tag of its content, too."""
+    return JsonRepresentation(text, node.revision, (node.checksum,) if node.checksum else ())
 
 
 def listed_nodes(page: FilePage, query: Json, caller: AnyCaller, tenant_id: str) -> Response:
