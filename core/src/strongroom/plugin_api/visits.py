@@ -223,11 +223,11 @@ class Visit:
         Raises:
             Refused: the user may not see the list.
         """
-        words = folded(self.sought).split()
+        words = _folded(self.sought).split()
         records = read_records(
             lambda cursor, size: self.read(path, **query, pageSize=size, cursor=cursor),
             self.most_read,
-            (lambda item, included: contains(name(item, included), words)) if words else None,
+            (lambda item, included: _contains(name(item, included), words)) if words else None,
         )
         self.has_search = self.has_search or records.is_cut or bool(words)
         return records
@@ -388,15 +388,16 @@ def _first(texts: Mapping[str, str]) -> Iterable[tuple[str, str]]:
     return islice(texts.items(), _MOST_FAULTS)
 
 
-def folded(text: str) -> str:
+def _folded(text: str) -> str:
     """Return a text without accents and case, for a search."""
     letters = unicodedata.normalize("NFKD", text)
     return "".join(letter for letter in letters if not unicodedata.combining(letter)).casefold()
 
 
-def contains(text: str, words: Sequence[str]) -> bool:
+def _contains(text: str, words: Sequence[str]) -> bool:
     """Return whether a text has all words, which are folded."""
-    return all(word in folded(text) for word in words)
+    folded = _folded(text)
+    return all(word in folded for word in words)
 
 
 def is_form_error(response: RestResponse) -> bool:
