@@ -71,7 +71,7 @@ def write(host: HostAPI) -> FileInfo:
 
 
 def lists_in(host: HostAPI, folder: FileInfo) -> list[FileInfo]:
-    """Return the files of a folder whose names contain ``members``, without those of its subfolders."""
+    """Return the files of a folder whose names contain ``members``, without its subfolders."""
     page = host.files.search(folder.tenant_id, "members", parent_id=folder.id, kind="file")
     return [file for file in page.items if file.parent_id == folder.id]
 

@@ -66,7 +66,7 @@ def prune(host: HostAPI, run: JobRun) -> int:
 
 
 def files_in(host: HostAPI, folder: FileInfo) -> Iterator[FileInfo]:
-    """Yield the files of a folder, without those of its subfolders."""
+    """Yield the files of a folder, without its subfolders."""
     number: int | None = 1
     while number:
         page = host.files.list(folder.tenant_id, folder.id, page=number)

@@ -1,4 +1,4 @@
-"""Exceptions of plugins for what is unavailable for a while: each has the same optional delay."""
+"""Exceptions of plugins for temporary faults: each has the same optional delay."""
 
 import inspect
 

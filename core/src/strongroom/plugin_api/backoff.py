@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 RETRY_AFTER_SECONDS: Final = 5
-"""The default of ``retry_after``, in seconds, in all exceptions for what is unavailable for a while."""
+"""The default of ``retry_after``, in seconds, in all exceptions for a temporary fault."""
 
 
 @dataclass(frozen=True, slots=True)

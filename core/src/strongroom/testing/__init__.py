@@ -12,7 +12,7 @@ Derive a test class from the contract of your extension and provide the fixtures
 Override a contract test that does not apply only as an ``xfail`` with a reason.
 
 The contracts have a version, ``major.minor``. A minor version adds tests or makes some stricter, which
-the changelog lists. The major version is the plugin API's.
+the changelog lists.
 """
 
 import pkgutil

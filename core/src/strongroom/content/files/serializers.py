@@ -40,7 +40,7 @@ def serialize_node(view: NodeView) -> Json:
 
 
 def ids_of_json(records: Iterable[str]) -> list[str]:
-    """Return the ids of nodes, each of which is the first member of the node's JSON text."""
+    """Return the ids of nodes, the first member of each JSON text."""
     start = len(_START)
     return [record[start : record.index('"', start)] for record in records]
 
