@@ -28,7 +28,8 @@ html_copy_source = False
 html_show_copyright = False
 html_static_path = ["_site/static"]
 html_css_files = ["site.css"]
-html_js_files = ["copy.js"]
+# Deferred scripts run after those of the theme, one of which defines the search.
+html_js_files = ["copy.js", ("search.js", {"defer": "defer"})]
 html_search_scorer = str(SITE / "search-scores.js")
 
 

@@ -12,7 +12,7 @@ const context = createContext({
   _ready() {},
 });
 runInContext("var window = globalThis", context);
-for (const script of ["_static/language_data.js", "_static/searchtools.js", "searchindex.js"]) {
+for (const script of ["_static/language_data.js", "_static/searchtools.js", "searchindex.js", "_static/search.js"]) {
   runInContext(readFileSync(`${site}/${script}`, "utf8"), context);
 }
 const search = runInContext("(query) => Search._performSearch(...Search._parseQuery(query))", context);

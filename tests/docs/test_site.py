@@ -22,6 +22,18 @@ DOCS = Path(__file__).parents[2] / "docs"
 SEARCH = Path(__file__).with_name("search.js")
 SEARCH_WORDS = tomllib.loads((DOCS / "_site" / "search-words.toml").read_text(encoding="utf-8"))
 WORDS_OF_DECISIONS = ("second factor", "revocation", "webhook", "share link", "passkey", "encrypted")
+ANY_OF_THE_WORDS = {
+    "social login google": "guides/log-in-with-providers",
+    "captcha turnstile": "guides/sign-up",
+    "custom domain https": "operate/domain",
+    "custom domain https letsencrypt": "operate/domain",
+    "s3": "operate/s3",
+    "store files in minio": "operate/s3",
+    "gdpr": "guides/own-data",
+    "delete user gdpr": "guides/own-data",
+    "jwt roles claims": "guides/token-claims",
+    "totp authenticator enrollment zebra": "guides/second-factors",
+}
 
 PAGE = "start/integrator.html"
 PHONE = ViewportSize(width=320, height=640)
@@ -64,6 +76,11 @@ def test_a_word_of_readers_has_its_page_first(site: Path) -> None:
     assert len(expected) > 150
     first = {word: next(iter(pages), None) for word, pages in results.items()}
     assert {word: page for word, page in first.items() if page != expected[word]} == {}
+
+
+@needs_node
+def test_a_page_is_found_by_any_of_the_words(site: Path) -> None:
+    assert {query: page for query, (page, *_) in search(site, *ANY_OF_THE_WORDS).items()} == ANY_OF_THE_WORDS
 
 
 @needs_node
