@@ -80,7 +80,9 @@ def test_a_word_of_readers_has_its_page_first(site: Path) -> None:
 
 @needs_node
 def test_a_page_is_found_by_any_of_the_words(site: Path) -> None:
-    assert {query: page for query, (page, *_) in search(site, *ANY_OF_THE_WORDS).items()} == ANY_OF_THE_WORDS
+    assert {
+        query: page for query, (page, *_) in search(site, *ANY_OF_THE_WORDS).items()
+    } == ANY_OF_THE_WORDS
 
 
 @needs_node
