@@ -8,6 +8,7 @@ from werkzeug.datastructures import MultiDict
 
 from strongroom.plugin_api.page_forms import SchemaForm
 from strongroom.plugin_api.page_lists import page_number
+from strongroom.plugin_api.web import RestResponse
 
 
 class LoginForm(Schema):
@@ -37,6 +38,21 @@ def test_a_page_shows_faults_and_texts_again_but_no_password() -> None:
     texts = {name: form.text(name) for name in ("name", "password", "count", "other")}
     assert texts == {"name": "Lovelace", "password": "", "count": "many", "other": ""}
     assert set(sent(("name", "  ")).faults) == {"name"}
+
+
+class LinkForm(Schema):
+    until = fields.String(attribute="expiresAt")
+    level = fields.String(attribute="assurance.acr")
+    label = fields.String()
+
+
+def test_a_fault_of_the_rest_api_is_at_the_field_with_another_name() -> None:
+    names = ("expiresAt", "assurance.acr", "label.0", "other")
+    details = [{"field": name, "message": name} for name in names]
+    form = SchemaForm(LinkForm(), MultiDict({"until": "2100-02-03", "label": "x"}))
+    assert form.values == {"expiresAt": "2100-02-03", "label": "x"}
+    assert form.refuse(RestResponse(400, {"error": {"code": "error.x", "details": details}}))
+    assert form.faults == {"until": "expiresAt", "level": "assurance.acr", "label": "label.0"}
 
 
 def test_a_list_has_a_page_of_few_ascii_digits() -> None:

@@ -16,10 +16,12 @@ A page shows the same form again after a fault, with the texts that were sent::
         return visit.page("tenants.html", form=form)
 
 ``{{ field("name", text("name"), form=form) }}`` in the template is the field with its text
-and its fault.
+and its fault. A field whose name differs from that of the REST API has the latter as ``attribute``::
+
+    until = fields.String(attribute="expiresAt")
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields
@@ -27,7 +29,23 @@ from werkzeug.datastructures import MultiDict
 
 from strongroom.plugin_api.web import RestResponse
 
+FieldNames = Mapping[str, Sequence[str]]
+"""The fields of forms by the field of the REST API, such as ``expiresAt`` or ``assurance.acr``."""
+
 _NOTHING: MultiDict[str, str] = MultiDict()
+
+
+def find_form_field(name: str, fields: Container[str], names: FieldNames) -> str | None:
+    """Return the field of a form for a field of the REST API; ``None`` if the form has none.
+
+    Args:
+        name: the field of the REST API, with the path of a nested one.
+        fields: the fields of the form.
+        names: the fields of forms where their names differ.
+    """
+    member = name.partition(".")[0]
+    candidates = (member, *names.get(name, ()), *names.get(member, ()))
+    return next((candidate for candidate in candidates if candidate in fields), None)
 
 
 class SchemaForm:
@@ -43,6 +61,9 @@ class SchemaForm:
 
     def __init__(self, schema: Schema, sent: MultiDict[str, str] | None = None) -> None:
         self._fields = {item.data_key or name: item for name, item in schema.fields.items()}
+        self._names = {
+            item.attribute: (name,) for name, item in self._fields.items() if item.attribute is not None
+        }
         self._sent = _NOTHING if sent is None else sent
         self.values: Mapping[str, Any] = {}
         """The valid values by the names of the schema."""
@@ -69,8 +90,8 @@ class SchemaForm:
         """Show the faults of fields that the REST API has found; return whether there are any."""
         error = {} if response.error is None else response.json["error"]
         for detail in error.get("details", ()):
-            name = detail["field"].partition(".")[0]
-            if name in self._fields:
+            name = find_form_field(detail["field"], self._fields, self._names)
+            if name is not None:
                 self.faults.setdefault(name, detail["message"])
         return bool(self.faults)
 

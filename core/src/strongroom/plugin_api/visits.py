@@ -36,7 +36,7 @@ from werkzeug.wrappers import Request
 
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
-from strongroom.plugin_api.page_forms import SchemaForm
+from strongroom.plugin_api.page_forms import FieldNames, SchemaForm, find_form_field
 from strongroom.plugin_api.pages import PageLink
 from strongroom.plugin_api.paging import Records, read_records
 from strongroom.plugin_api.web import ApiError, ErrorKind, RestResponse
@@ -59,6 +59,7 @@ _LONGEST_NAME: Final = 80
 _LONGEST_FAULT: Final = 100
 _MOST_FAULTS: Final = 3
 _FLASH: Final = "flash"
+_PART: Final = "part"
 _SEARCH: Final = "find"
 _LONGEST_SEARCH: Final = 255
 
@@ -86,6 +87,7 @@ class Flash:
         values: other JSON values for the next page.
         faults: the texts of errors by the fields of the form that has them.
         texts: what the form had in these fields.
+        part: the field ``part`` of the form, which names it among several with fields of one name.
     """
 
     notice: str | None = None
@@ -94,6 +96,7 @@ class Flash:
     values: Mapping[str, Any] = field(default_factory=dict)
     faults: Mapping[str, str] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
+    part: str = ""
 
 
 class Visit:
@@ -106,6 +109,9 @@ class Visit:
 
     accepts_impersonation: ClassVar[bool] = False
     """Whether pages open for an administrator who impersonates the user; each of them must say so."""
+
+    field_names: ClassVar[FieldNames] = {}
+    """The fields of the forms by the fields of the REST API, where their names differ."""
 
     most_read: ClassVar[int] = 2000
     """The records of a list after which :meth:`read_all` reads no other page: ten requests."""
@@ -264,6 +270,7 @@ class Visit:
             problem=refused.problem,
             field_faults=refused.faults,
             field_texts=refused.texts,
+            faulty_part=refused.part,
             has_faults=has_faults,
             cut_total=self.cut_total,
             most_read=self.most_read,
@@ -326,11 +333,16 @@ class Visit:
         """Return what a page shows of an error: texts at the fields of the form, if they have it."""
         sent = self.request.form
         details = response.json["error"].get("details") or ()
-        faults = {item["field"].partition(".")[0]: str(item["message"]) for item in details}
-        if not faults or not all(name in sent for name in faults):
+        faults: dict[str, str] = {}
+        for item in details:
+            name = find_form_field(item["field"], sent, self.field_names)
+            if name is None:
+                return Flash(problem=self.problem_text(response))
+            faults.setdefault(name, str(item["message"]))
+        if not faults:
             return Flash(problem=self.problem_text(response))
         texts = {name: sent[name] for name in faults if "password" not in name.lower()}
-        return Flash(faults=faults, texts=texts)
+        return Flash(faults=faults, texts=texts, part=sent.get(_PART, "")[:_LONGEST_NAME])
 
     def login_after(self, error: str | None, status: int, path: str, notice: str | None = None) -> Any:
         """Return the redirect to the proof or the login that an error demands; ``None`` otherwise.
@@ -371,6 +383,7 @@ class Visit:
             "values": dict(flash.values),
             "faults": {name: text[:_LONGEST_FAULT] for name, text in _first(flash.faults)},
             "texts": {name: text for name, text in _first(flash.texts) if len(text) <= _LONGEST_NAME},
+            "part": flash.part,
         }
         sent = {name: value for name, value in members.items() if value}
         self.host.browser.store({**kept, _FLASH: sent} if sent else kept)

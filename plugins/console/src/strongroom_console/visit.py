@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.page_forms import FieldNames
 from strongroom.plugin_api.pages import PageLink
 from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.visits import Visit, current_visit
@@ -26,6 +27,24 @@ _OWN_TEXTS: Final[Mapping[str, str]] = {
 PROBLEMS: Final = frozenset(_OWN_TEXTS.values())
 """The keys of the texts of errors for which the REST API has other words, such as "tenant"."""
 
+_FIELD_NAMES: Final[FieldNames] = {
+    "assurance.acr": ("level",),
+    "assurance.maxAgeSeconds": ("age",),
+    "email": ("contact",),
+    "eventTypes": ("types",),
+    "expiresAt": ("until", "days"),
+    "fromSequence": ("sequence",),
+    "groupId": ("who",),
+    "groups": ("group",),
+    "mobile": ("contact",),
+    "overlapSeconds": ("overlap",),
+    "overrideReason": ("reason",),
+    "ownerId": ("who",),
+    "quotaBytes": ("quota",),
+    "toUserId": ("successor",),
+}
+"""The fields of the forms by the fields of the REST API, where their names differ."""
+
 _POLICY: Final = {"img-src": "'self' data: blob:", "media-src": "'self'"}
 
 
@@ -33,6 +52,7 @@ class ConsoleVisit(Visit):
     """A request of a user who is logged in, or of an administrator who impersonates the user."""
 
     accepts_impersonation = True
+    field_names = _FIELD_NAMES
 
     def __init__(self, host: HostAPI, prefix: str = PREFIX) -> None:
         super().__init__(host, prefix)

@@ -1,5 +1,7 @@
 """Sharing with people, groups and links, and the explanation of who can see a file."""
 
+import re
+
 import pytest
 from tests.support.api import Api, Json
 from tests.support.config import FIXED_CAPTCHA, Table, merged
@@ -73,6 +75,25 @@ class TestPeopleAndGroups:
             space.send(f"{page}/grants", who=who, permission="read", until=until)
             assert 'role="alert"' in space.browser.page.text, until
         assert space.permission(node) == "none"
+
+    def test_a_fault_is_at_the_field_of_its_form(self, space: Space, node: Json) -> None:
+        page, who = space.page(node, "share"), f"user:{space.member.id}"
+        space.grant(node, "read")
+        # The forms of a new grant, of the grant in the list, and of a new link have a field of one name.
+        for action, part, field in (
+            ("grants", "", "until"),
+            ("grants", who, "until-2"),
+            ("links", "link", "link-until"),
+        ):
+            space.browser.open(page)
+            form = {"who": who, "permission": "read", "kind": "read", "until": "2000-01-01"}
+            sent = {**form, "csrf": csrf(space), "part": part}
+            text = space.browser.open(f"{page}/{action}", sent).text
+            assert re.findall(r'class="fault" id="([^"]*)"', text) == [f"{field}-fault"]
+            assert text.count('value="2000-01-01"') == text.count('aria-invalid="true" autofocus') == 1
+        for who in ("user:", "group:nothing"):
+            space.send(f"{page}/grants", who=who, permission="read", until="", part="")
+            assert 'id="who-fault"' in space.browser.page.text, who
 
     def test_a_group_gets_a_permission(self, space: Space, node: Json) -> None:
         group, page = group_of(space, HOSTILE), space.page(node, "share")

@@ -62,7 +62,7 @@ class TestUsage:
         browser, path = log_in(admin), f"{pages(tenant)}/usage"
         browser.open(f"{path}/")
         browser.submit(f"{path}/quota", quota=quota, unit="GB")
-        assert 'role="alert"' in browser.page.text
+        assert 'class="fault" id="quota-fault"' in browser.page.text
         assert api.get(tenant, by=admin).json["quotaBytes"] is None
 
     def test_the_quota_is_not_for_administrators_of_the_tenant(

@@ -6,7 +6,6 @@ from typing import Any, Final
 from werkzeug.exceptions import NotFound
 
 from strongroom.plugin_api.visits import Visit
-from strongroom.plugin_api.web import RestResponse
 from strongroom_console.scopes import SCOPES
 from strongroom_console.visit import console_visit
 
@@ -53,12 +52,5 @@ def server_page(visit: Visit, template: str, section: str, **values: Any) -> Any
         sections={f"{here}/{path}": key for path, key in SECTIONS.items()},
         section=f"{here}/{section}",
         scope_names=SCOPES,
-        faulty=faulty_fields(values.get("refusal")),
         **values,
     )
-
-
-def faulty_fields(refusal: RestResponse | None) -> frozenset[str]:
-    """Return the members of the request that a response refuses."""
-    details = refusal.json["error"].get("details", ()) if refusal is not None else ()
-    return frozenset(detail["field"] for detail in details)
