@@ -16,7 +16,7 @@ A page shows the same form again after a fault, with the texts that were sent::
         return visit.page("tenants.html", form=form)
 
 ``{{ field("name", text("name"), form=form) }}`` in the template is the field with its text
-and its fault. A field whose name differs from that of the REST API has the latter as ``attribute``::
+and its fault. Where the REST API has another name for a field, the schema has it as ``attribute``::
 
     until = fields.String(attribute="expiresAt")
 """
