@@ -7,13 +7,11 @@ A page shows the same form again after a fault, with the texts that were sent::
 
     @drawer.post("/")
     def create_tenant():
-        visit = current_visit()
-        form = SchemaForm(TenantForm(), visit.request.form)
-        if not form.faults:
-            response = visit.rest("POST", "/api/v1/tenants", form.values)
-            if not form.refuse(response):
-                return visit.follow(response, "/", "created")
-        return visit.page("tenants.html", form=form)
+        visit, form = current_visit(), SchemaForm(TenantForm(), flask.request.form)
+        response = visit.send_form(form, "POST", "/api/v1/tenants")
+        if response is None:
+            return visit.page("tenants.html", form=form)
+        return visit.follow(response, "/", "created")
 
 ``{{ field("name", text("name"), form=form) }}`` in the template is the field with its text
 and its fault. Where the REST API has another name for a field, the schema has it as ``attribute``::

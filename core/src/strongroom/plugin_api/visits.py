@@ -7,8 +7,10 @@ permissions, limits, fresh proofs, the audit log and the texts of errors are the
 
     @drawer.post("/")
     def create_tenant():
-        visit = current_visit()
-        response = visit.rest("POST", "/api/v1/tenants", {"name": visit.request.form.get("name", "")})
+        visit, form = current_visit(), SchemaForm(TenantForm(), flask.request.form)
+        response = visit.send_form(form, "POST", "/api/v1/tenants")
+        if response is None:
+            return visit.page("tenants.html", form=form)
         return visit.follow(response, "/", "created")
 
     def create_application(host):
@@ -170,6 +172,18 @@ class Visit:
         if response.status == HTTPStatus.SERVICE_UNAVAILABLE:
             self._retry_after = response.retry_after
         return response
+
+    def send_form(self, form: SchemaForm, method: str, path: str) -> RestResponse | None:
+        """Send the values of a form to the REST API.
+
+        Returns:
+            ``None`` if a field has a fault, which the form shows; otherwise the response, which may be
+            another error.
+        """
+        if form.faults:
+            return None
+        response = self.rest(method, path, form.values)
+        return None if form.refuse(response) else response
 
     def read(self, path: str, **query: Any) -> Any:
         """Return what the REST API has at a path.

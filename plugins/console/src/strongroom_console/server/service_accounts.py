@@ -42,10 +42,8 @@ def create_account() -> Any:
     """Create a service account, and show its page."""
     visit = current_visit()
     form = SchemaForm(NewAccount(), request.form)
-    if form.faults:
-        return _list(form)
-    response = visit.rest("POST", _ACCOUNTS, form.values)
-    if form.refuse(response):
+    response = visit.send_form(form, "POST", _ACCOUNTS)
+    if response is None:
         return _list(form)
     if response.error is not None:
         return visit.follow(response, _path())
