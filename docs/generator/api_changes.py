@@ -4,7 +4,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from generator.prose import cell
-from strongroom.foundation.plugins.api_changes import ARGUMENTS, IMPORTS, LENT, MEMBERS, ApiChange
+from strongroom.foundation.plugins.api_changes import (
+    ARGUMENTS,
+    ERROR_CODES,
+    IMPORTS,
+    LENT,
+    MEMBERS,
+    ApiChange,
+)
 
 INTRODUCTION: Final = """\
 # From plugin API 1.2 to 2.0
@@ -63,6 +70,7 @@ def api_changes_page() -> Iterator[str]:
     yield from _table("Classes that the host has lent", LENT)
     yield from _table("Methods and arguments", ARGUMENTS)
     yield from _table("Imports", IMPORTS)
+    yield from _table("Codes of errors", ERROR_CODES)
     yield ROUTES
 
 

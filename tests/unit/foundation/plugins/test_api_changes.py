@@ -8,7 +8,8 @@ from click.testing import CliRunner
 from tests.support.host_facets import FACETS
 
 from strongroom.cli.main import root
-from strongroom.foundation.plugins.api_changes import LENT, MEMBERS, find_changes
+from strongroom.foundation.errors import catalogue
+from strongroom.foundation.plugins.api_changes import ERROR_CODES, LENT, MEMBERS, find_changes
 from strongroom.plugin_api.host import HostAPI
 
 # The example "maintenance_mode" as it was for plugin API 1.2, with what other plugins of then used.
@@ -48,6 +49,9 @@ class Modes:
 
     def handle_of(self, answer):
         return self.proofs.spend_code(answer["code"], answer["contact"], "login")
+
+    def is_refused_key(self, error):
+        return error.code == "error.key-not-admitted"
 """
 LINES: Final = [
     "3: strongroom.plugin_api.answers is now strongroom.plugin_api.http_timeouts",
@@ -66,6 +70,7 @@ LINES: Final = [
     "33: host.seal is now host.secrets.seal",
     "35: PasswordlessFactor.handle_of(answer) is now PasswordlessFactor.get_handle(answer)",
     "36: Proofs.spend_code(...) is now Proofs.consume_code(...)",
+    "39: error.key-not-admitted is now error.key-not-accepted",
 ]
 
 
@@ -104,6 +109,12 @@ def test_each_former_member_is_found_and_its_successor_exists() -> None:
         if hasattr(HostAPI, change.old.removeprefix("host.")):
             faults.append(f"the host still has {change.old}")
     assert faults == []
+
+
+def test_each_former_code_of_an_error_has_a_successor() -> None:
+    codes = {kind.code for kind in catalogue()}
+    assert {change.new for change in ERROR_CODES} <= codes
+    assert codes.isdisjoint(change.old for change in ERROR_CODES)
 
 
 INDIRECT: Final = """

@@ -15,7 +15,8 @@ class ApiChange:
     """A change of the plugin API.
 
     Args:
-        old: the former code: a member such as ``host.seal``, the name of an argument, or an import.
+        old: the former code: a member such as ``host.seal``, the name of an argument, an import, or the
+            code of an error.
         new: what to write instead.
     """
 
@@ -144,6 +145,9 @@ IMPORTS: Final = (
 )
 """Modules and names that a plugin imports."""
 
+ERROR_CODES: Final = (ApiChange("error.key-not-admitted", "error.key-not-accepted"),)
+"""Codes of errors, which plugins compare with ``error.code``."""
+
 _SERVER: Final = ApiChange("register_blueprints(server)", "register_blueprints(host)")
 _HANDLE: Final = ApiChange(
     "PasswordlessFactor.handle_of(answer)", "PasswordlessFactor.get_handle(answer)"
@@ -185,12 +189,15 @@ def find_changes(source: str) -> Iterator[tuple[int, ApiChange]]:
     names = _host_names(tree)
     members = {change.old: change for change in (*MEMBERS, *LENT)}
     imported, modules = {change.old: change for change in IMPORTS}, _module_names(tree)
+    codes = {change.old: change for change in ERROR_CODES}
     changes: set[tuple[int, ApiChange]] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and (member := _member(node, names)) in members:
             changes.add((node.lineno, members[member]))
         elif isinstance(node, ast.Attribute) and (name := _imported(node, modules)) in imported:
             changes.add((node.lineno, imported[name]))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in codes:
+            changes.add((node.lineno, codes[node.value]))
         elif isinstance(node, ast.FunctionDef | ast.Call | ast.ImportFrom | ast.Import):
             changes |= {(node.lineno, change) for change in _find_changes(node)}
     yield from sorted(changes, key=lambda item: (item[0], item[1].old))
