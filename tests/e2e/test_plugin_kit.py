@@ -68,6 +68,11 @@ def installed(tmp_path_factory: pytest.TempPathFactory, environment: Environment
     for kind in KINDS:
         made = run_command("plugins", "new", kind.name, "tape", cwd=projects)
         assert made.returncode == 0, made.stderr
+        translations = projects.joinpath(
+            f"strongroom-{kind.name}-tape", "src", f"strongroom_{kind.name}_tape", "translations"
+        )
+        translations.mkdir()
+        (translations / "zh.toml").write_text('"No tape." = "没有磁带。"\n')
     install = ["pip", "install", "--no-build-isolation", "--no-deps", "--target", str(target)]
     environment.succeed([*install, *map(str, sorted(projects.iterdir()))], projects)
     return projects, target
