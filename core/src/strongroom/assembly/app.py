@@ -258,6 +258,7 @@ def _register_routes(app: Application, container: Container) -> None:
     )
     serve_description(app, description, base_path, with_page=settings.serves_api_docs)
     routes.require_distinct()
+    routes.require_locations()
     link_changes(app)
     _mount_applications(app, container)
 

@@ -298,6 +298,21 @@ HeaderNames = Sequence[str] | Mapping[str, str]
 """Names of headers that the core describes, or headers with their descriptions."""
 
 
+@dataclass(frozen=True, slots=True)
+class Location:
+    """How to build the URL of a created resource, for the header ``Location`` of a 201.
+
+    Args:
+        endpoint: the names of a blueprint and of a view of it, joined by a period, such as
+            ``boxes.get_box``; if possible the view for GET of the resource.
+        fields: the members of the view's result, by the names of the path parameters of that route. All
+            other parameters are the request's.
+    """
+
+    endpoint: str
+    fields: Mapping[str, str]
+
+
 class RouteOptions(TypedDict, total=False):
     """The keywords of :meth:`Blueprint.operation`, which describes them."""
 
@@ -315,6 +330,7 @@ class RouteOptions(TypedDict, total=False):
     errors: Sequence[Any]
     compress: bool
     response_headers: HeaderNames
+    location: Location | None
     document: Mapping[str, Any]
 
 
@@ -348,6 +364,7 @@ class RouteResponse:
     errors: Sequence[Any] = ()
     compress: bool = False
     response_headers: HeaderNames = ()
+    location: Location | None = None
     document: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -441,6 +458,9 @@ class Blueprint:
                 that the core describes; scripts of the origins in ``[server] cors_origins`` may send
                 them.
             response_headers: the headers of success, likewise; such scripts may read them.
+            location: the :class:`Location` of a resource that a 201 has created. Without one, the header
+                is the URL of the request, unless the view returns it with the value, as
+                ``value, {"Location": url}``.
             document: members that are merged into the OpenAPI operation.
 
         Raises:

@@ -1,9 +1,10 @@
 """Contract tests for routes of plugins, on a live server."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -26,6 +27,8 @@ ODD_BODIES = (
 )
 
 _METHODS = ("get", "put", "post", "delete", "patch")
+_CREATED = 201
+_ERRORS = 400
 _SERVER_ERROR = 500
 _UNAUTHORIZED = 401
 
@@ -44,6 +47,10 @@ class DescribedRoute:
         security = self.described.get("security", [])
         return bool(security) and {} not in security
 
+    def matches(self, path: str) -> bool:
+        """Return whether the route has a path."""
+        return re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", self.path), path) is not None
+
     def paths(self) -> Iterator[str]:
         """Yield the path with odd values of its parameters."""
         for value in ODD_IDS if "{" in self.path else ("",):
@@ -51,7 +58,7 @@ class DescribedRoute:
 
 
 class RoutesContract:
-    """The contract of routes. Provide the fixture ``tag``.
+    """The contract of routes. Provide the fixture ``tag``, and ``creations`` for routes with 201.
 
     The module of the test class has a fixture ``server`` with the scope ``module``: a
     :class:`~strongroom.testing.server.LiveServer` that has the plugin enabled.
@@ -61,6 +68,14 @@ class RoutesContract:
     def tag(self) -> str:
         """The name of the plugin's blueprint, which is the tag of its routes in OpenAPI."""
         raise NotImplementedError("the test class of the plugin must provide this fixture")
+
+    @pytest.fixture
+    def creations(self) -> Sequence[tuple[str, Any]]:
+        """The paths of POST requests that create a resource, each with its JSON body.
+
+        The caller is a new user. By default, none is sent.
+        """
+        return ()
 
     @pytest.fixture
     def routes(self, server: LiveServer, tag: str) -> list[DescribedRoute]:
@@ -89,6 +104,23 @@ class RoutesContract:
             for headers in ({}, {"Authorization": "Bearer wrong"}):
                 reply = server.request(route.method.upper(), next(route.paths()), headers=headers)
                 assert reply.status == _UNAUTHORIZED, (route.path, reply.text)
+
+    def test_the_location_of_a_created_resource_is_a_route(
+        self,
+        server: LiveServer,
+        routes: list[DescribedRoute],
+        user: LiveUser,
+        creations: Sequence[tuple[str, Any]],
+    ) -> None:
+        for path, body in creations:
+            created = server.request("POST", path, by=user, json_body=body)
+            assert created.status == _CREATED, (path, created.text)
+            location = urlsplit(created.headers["location"]).path
+            methods = {route.method for route in routes if route.matches(location)}
+            assert methods, f"POST {path}: the Location {location} is no route of the plugin"
+            if "get" in methods:
+                resource = server.request("GET", location, by=user)
+                assert resource.status < _ERRORS, (path, location, resource.text)
 
     def test_no_request_is_an_error_of_the_server(
         self, server: LiveServer, routes: list[DescribedRoute], user: LiveUser

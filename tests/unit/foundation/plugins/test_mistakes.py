@@ -42,6 +42,27 @@ def make_routes(name, path, view):
 """
 
 
+LOCATED = """
+from strongroom.plugin_api.schemas import DoneSchema
+from strongroom.plugin_api.web import Access, Blueprint, Location
+
+routes = Blueprint("things", description="Things.")
+
+@routes.operation("GET", "/things/<thing_id>", access=Access.PUBLIC, returns=DoneSchema)
+def get_thing(thing_id):
+    return dict(success=True)
+
+@routes.operation("POST", "/things", access=Access.PUBLIC, returns=DoneSchema, status=201,
+                  location=Location({endpoint!r}, {fields!r}))
+def create_thing():
+    return dict(success=True)
+
+@hookimpl
+def register_blueprints():
+    return [routes]
+"""
+
+
 class Site:
     """A folder of one-file plugins, with a server that has them."""
 
@@ -236,6 +257,31 @@ def register_blueprints(host):
             "get_thing: got an unexpected keyword argument 'thing_id'; its parameters must be: thing_id"
         ),
     ),
+    "a location that names no route": (
+        LOCATED.format(endpoint="things.get_other", fields={"thing_id": "id"}),
+        (
+            f"{ACME}: POST /things: location names no route: 'things.get_other'; "
+            "use BLUEPRINT.VIEW of a route"
+        ),
+    ),
+    "a location without a parameter of its path": (
+        LOCATED.format(endpoint="things.get_thing", fields={}),
+        (
+            f"{ACME}: POST /things: location lacks 'thing_id' of /things/<thing_id>; "
+            "map it to a member of the result"
+        ),
+    ),
+    "a location with another parameter": (
+        LOCATED.format(endpoint="things.get_thing", fields={"thing": "id"}),
+        f"{ACME}: POST /things: location has 'thing', which is no path parameter of /things/<thing_id>",
+    ),
+    "a location that is a path": (
+        LOCATED.replace("Location({endpoint!r}, {fields!r})", "'/things/1'"),
+        (
+            f"{ACME}: a blueprint cannot be registered: ValueError: POST /things: location is "
+            "'/things/1'; use a Location of strongroom.plugin_api.web"
+        ),
+    ),
     "a hook without hookimpl next to a decorated one": (
         """
         def register_jobs(host):
@@ -321,7 +367,7 @@ def get_thing():
 def register_blueprints(host):
     return [make_routes(name, "/things", get_thing) for name in ("one", "two")]
         """,
-        f"{ACME}: GET /things is in two blueprints, one.get_thing and two.acme_get_thing; choose",
+        f"{ACME}: GET /things is in two blueprints, one.get_thing and two.get_thing; choose",
     ),
 }
 
@@ -529,6 +575,17 @@ def test_a_fault_in_a_request_names_the_plugin_and_the_hook(
     expected += said.replace("FILE", str(path))
     named = [line for line in lines(caplog) if line.startswith(expected)]
     assert len(named) == 1, caplog.text
+
+
+def test_a_result_without_the_member_of_its_location_names_the_view(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = site.write(LOCATED.format(endpoint="things.get_thing", fields={"thing_id": "id"}))
+    with site.app() as app:
+        upgrade(get_container(app).database.engine)
+        assert app.test_client().post("/things").status_code == 500
+    expected = "the view create_thing: the result has no member for its location: 'id'"
+    assert f'plugin "acme" ({path}): {expected}' in lines(caplog)
 
 
 SCANNER = """

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from tests.support.config import base_config, merged, write_toml
 
@@ -31,6 +32,9 @@ def test_the_example_of_paths_queries_and_bodies_runs(tmp_path: Path) -> None:
         assert "attic-1" in client.get(BOXES).get_data(as_text=True)
         created = client.post(BOXES, json={"name": "blue"})
         assert (created.status_code, created.get_json()) == (201, {"name": "attic-blue"})
+        location = urlsplit(created.headers["Location"]).path
+        assert location == f"{BOXES}/attic-blue"
+        assert client.get(location).get_json() == created.get_json()
         assert client.post(BOXES, json={}).status_code == 400
         operation = client.get("/openapi.json").get_json()["paths"]["/api/v1/rooms/{room}/boxes"]["post"]
         assert operation["externalDocs"] == {"url": "https://docs.example.com/boxes"}

@@ -18,8 +18,8 @@ from strongroom.content.nodes import operations
 from strongroom.content.nodes.models import Grant, GroupGrant, Permission
 from strongroom.foundation.errors import Forbidden, NotAMember, NotFound
 from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
+from strongroom.plugin_api.web import Location
 from strongroom.web.http.access import Access, current_identity
-from strongroom.web.http.locations import Location
 from strongroom.web.http.paging import envelope, paging, reference
 from strongroom.web.http.parsing import DONE
 from strongroom.web.http.request import get_service, origin

@@ -12,8 +12,8 @@ from strongroom.content.nodes.models import Node, NodeVersion, Permission
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.errors import Forbidden, NotFound, RevisionConflict
 from strongroom.foundation.json_text import encode_json, splice_records
+from strongroom.plugin_api.web import Location
 from strongroom.web.http.access import current_identity
-from strongroom.web.http.locations import Location
 from strongroom.web.http.paging import envelope
 from strongroom.web.http.representations import JsonRepresentation
 from strongroom.web.http.request import get_service

@@ -13,11 +13,12 @@ from strongroom.extensions.business_files.service import BusinessFileService
 from strongroom.extensions.business_files.variants import FILES
 from strongroom.foundation import errors
 from strongroom.plugin_api.schemas import DoneSchema
+from strongroom.plugin_api.web import Location
 from strongroom.web.http.access import TOKEN_HEADER, Access, current_identity, optional_identity
 from strongroom.web.http.conditions import Validators, is_unchanged
 from strongroom.web.http.downloads import DOWNLOAD_CONTENT, Content, send_content
 from strongroom.web.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
-from strongroom.web.http.locations import Location, absolute_url
+from strongroom.web.http.locations import absolute_url
 from strongroom.web.http.parsing import DONE
 from strongroom.web.http.representations import has_preconditions
 from strongroom.web.http.request import get_service, origin

@@ -12,9 +12,8 @@ from strongroom.identity.sessions.browser_sessions import BrowserSessions
 from strongroom.identity.sessions.login import LoginService
 from strongroom.identity.users.models import User, UserType
 from strongroom.plugin_api.login import LoginAttempt
-from strongroom.plugin_api.web import ApiError
+from strongroom.plugin_api.web import ApiError, Location
 from strongroom.web.http.access import Access
-from strongroom.web.http.locations import Location
 from strongroom.web.http.request import client, get_service, header, origin
 from strongroom.web.http.routing import Blueprint
 from strongroom.web.pages.account_pages import AccountPages

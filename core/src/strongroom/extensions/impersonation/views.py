@@ -6,8 +6,8 @@ from strongroom.extensions.impersonation.schemas import ImpersonationSchema, New
 from strongroom.extensions.impersonation.service import Impersonation, ImpersonationService
 from strongroom.foundation import errors
 from strongroom.identity import operations
+from strongroom.plugin_api.web import Location
 from strongroom.web.http.access import Access, current_identity
-from strongroom.web.http.locations import Location
 from strongroom.web.http.request import client, get_service, origin
 from strongroom.web.http.routing import Blueprint
 

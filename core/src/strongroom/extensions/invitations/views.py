@@ -19,8 +19,8 @@ from strongroom.extensions.invitations.received import ReceivedInvitations
 from strongroom.extensions.invitations.service import InvitationRequest, InvitationService
 from strongroom.foundation import errors
 from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
+from strongroom.plugin_api.web import Location
 from strongroom.web.http.access import Access, current_identity, own_id
-from strongroom.web.http.locations import Location
 from strongroom.web.http.paging import envelope, paging, reference
 from strongroom.web.http.parsing import DONE
 from strongroom.web.http.request import get_service, origin

@@ -21,8 +21,8 @@ from strongroom.identity.access_keys.views import (
 from strongroom.identity.service_accounts.schemas import NewServiceAccountSchema, ServiceAccountSchema
 from strongroom.identity.service_accounts.views import serialize as serialize_account
 from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
+from strongroom.plugin_api.web import Location
 from strongroom.web.http.access import Access, current_identity
-from strongroom.web.http.locations import Location
 from strongroom.web.http.paging import envelope, paging
 from strongroom.web.http.parsing import DONE
 from strongroom.web.http.request import get_service, origin

@@ -14,8 +14,8 @@ from strongroom.content.scanning.states import INSPECTION_ERRORS
 from strongroom.extensions.uploads.direct import DirectUploads, DirectUploadToken
 from strongroom.foundation import errors
 from strongroom.plugin_api.schemas import Timestamp
+from strongroom.plugin_api.web import Location
 from strongroom.web.http.access import Access, current_identity
-from strongroom.web.http.locations import Location
 from strongroom.web.http.parsing import identifier
 from strongroom.web.http.request import get_service
 from strongroom.web.http.routing import Blueprint

@@ -24,8 +24,8 @@ from strongroom.identity.users.metadata import StoredMetadata
 from strongroom.identity.users.models import EMAIL, MOBILE, SINGLE_KINDS, User
 from strongroom.identity.verification.captchas import CaptchaAnswer
 from strongroom.plugin_api.login import VerificationCode
+from strongroom.plugin_api.web import Location
 from strongroom.web.http.access import Access, optional_identity, presented_token
-from strongroom.web.http.locations import Location
 from strongroom.web.http.request import get_service, origin
 from strongroom.web.http.routing import Blueprint
 

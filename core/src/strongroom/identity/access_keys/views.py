@@ -19,8 +19,8 @@ from strongroom.identity.accounts.reauthentication import Proof
 from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.login import VerificationCode
 from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
+from strongroom.plugin_api.web import Location
 from strongroom.web.http.access import Access, current_identity, own_id
-from strongroom.web.http.locations import Location
 from strongroom.web.http.paging import envelope, paging
 from strongroom.web.http.parsing import DONE
 from strongroom.web.http.request import get_service, origin

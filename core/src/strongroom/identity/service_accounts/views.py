@@ -8,8 +8,8 @@ from strongroom.identity.service_accounts.models import ServiceAccount
 from strongroom.identity.service_accounts.schemas import NewServiceAccountSchema, ServiceAccountSchema
 from strongroom.identity.service_accounts.service import ServerAccountService
 from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
+from strongroom.plugin_api.web import Location
 from strongroom.web.http.access import Access, current_identity
-from strongroom.web.http.locations import Location
 from strongroom.web.http.paging import envelope, paging, reference
 from strongroom.web.http.parsing import DONE
 from strongroom.web.http.request import get_service, origin

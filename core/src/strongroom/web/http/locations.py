@@ -1,36 +1,31 @@
 """Public URLs of resources and requests."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from urllib.parse import quote
 
 from flask import current_app, url_for
 
+from strongroom.foundation.plugins.hook_calls import WrongResult
+from strongroom.plugin_api.web import Location
 from strongroom.web.http.request import PublicUrl, current_environ, get_service, request_path
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
-    """How to build the URL of a created resource, for the Location header (RFC 9110, section 15.3.2).
+def created_url(location: Location, created: Any, parameters: Mapping[str, Any]) -> str:
+    """Return the absolute URL of a resource that a request with path parameters has created.
 
-    Args:
-        endpoint: the Flask endpoint of a route of the resource, if possible the one for GET.
-        fields: the members of the view's result, by the names of the path parameters. The others are
-            the request's.
+    Raises:
+        WrongResult: the result of the view has no such member.
     """
-
-    endpoint: str
-    fields: Mapping[str, str]
-
-    def url(self, created: Any, parameters: Mapping[str, Any]) -> str:
-        """Return the absolute URL of a resource that a request with path parameters has created."""
-        get = created.__getitem__ if isinstance(created, Mapping) else partial(getattr, created)
-        values: dict[str, Any] = {name: str(get(member)) for name, member in self.fields.items()}
-        rule = next(current_app.url_map.iter_rules(self.endpoint))
-        others = {name: parameters[name] for name in rule.arguments - values.keys()}
-        return absolute_url(self.endpoint, **others, **values)
+    get = created.__getitem__ if isinstance(created, Mapping) else partial(getattr, created)
+    try:
+        values: dict[str, Any] = {name: str(get(member)) for name, member in location.fields.items()}
+    except (AttributeError, KeyError) as error:
+        raise WrongResult(f"the result has no member for its location: {error}") from error
+    rule = next(current_app.url_map.iter_rules(location.endpoint))
+    others = {name: parameters[name] for name in rule.arguments - values.keys()}
+    return absolute_url(location.endpoint, **others, **values)
 
 
 def own_url() -> str:

@@ -15,6 +15,7 @@ from strongroom.plugin_api import web
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError, HostErrors
 from strongroom.web.http.request import current_environ
+from strongroom.web.http.route_faults import location_fault
 from strongroom.web.http.routing import Blueprint, Operation
 from strongroom.web.parts import Part
 
@@ -119,6 +120,20 @@ class PluginRoutes:
             PluginError: an item of a plugin is no blueprint, or cannot be registered.
         """
         return [self._add(part.plugin, item) for part, item in items]
+
+    def require_locations(self) -> None:
+        """Check that the locations of plugins' routes name routes and have their parameters.
+
+        Raises:
+            PluginError: a location of a plugin can never be built.
+        """
+        for rule in self._app.url_map.iter_rules():
+            view, plugin = self._app.view_functions[rule.endpoint], self._owners.get(rule.endpoint)
+            if plugin is None or not isinstance(view, Operation):
+                continue
+            location = view.route.response.location
+            if location and (fault := location_fault(location, rule.arguments, self._app.url_map)):
+                raise PluginError(f"{plugin}: {view.route.method} {rule.rule}: {fault}")
 
     def require_distinct(self) -> None:
         """Check that no two routes have the same method and path, whatever their parameters are called.

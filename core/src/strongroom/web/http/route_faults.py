@@ -6,9 +6,10 @@ from inspect import iscoroutinefunction, signature
 from typing import Any, Final
 
 from marshmallow import Schema
+from werkzeug.routing import Map
 
 from strongroom.plugin_api.authentication import Sensitive
-from strongroom.plugin_api.web import ApiError, ErrorKind, HeaderNames, Route
+from strongroom.plugin_api.web import ApiError, ErrorKind, HeaderNames, Location, Route
 from strongroom.web.http.headers import REQUEST_HEADERS, RESPONSE_HEADERS
 
 _STATUSES: Final = range(200, 400)
@@ -41,6 +42,8 @@ def _faults(route: Route, limits: Collection[str]) -> Iterator[str]:
             yield f"errors has {error!r}; use an ErrorKind or a member of HostErrors"
     yield from _header_faults("request_headers", request.request_headers, REQUEST_HEADERS)
     yield from _header_faults("response_headers", response.response_headers, RESPONSE_HEADERS)
+    if response.location is not None and not isinstance(response.location, Location):
+        yield f"location is {response.location!r}; use a Location of strongroom.plugin_api.web"
     yield from _view_faults(route)
 
 
@@ -73,6 +76,23 @@ def _view_faults(route: Route) -> Iterator[str]:
     except TypeError as error:
         expected = ", ".join(names) or "none"
         yield f"the view {_name(route.view)}: {error}; its parameters must be: {expected}"
+
+
+def location_fault(location: Location, parameters: Collection[str], url_map: Map) -> str | None:
+    """Return why a location names no route of an application, or cannot be built; ``None`` if it can.
+
+    Args:
+        parameters: the path parameters of the route that has the location.
+    """
+    try:
+        rule = next(url_map.iter_rules(location.endpoint))
+    except KeyError:
+        return f"location names no route: {location.endpoint!r}; use BLUEPRINT.VIEW of a route"
+    if unknown := location.fields.keys() - rule.arguments:
+        return f"location has {min(unknown)!r}, which is no path parameter of {rule.rule}; remove it"
+    if missing := rule.arguments - location.fields.keys() - set(parameters):
+        return f"location lacks {min(missing)!r} of {rule.rule}; map it to a member of the result"
+    return None
 
 
 def async_faults(function: Callable[..., Any]) -> Iterator[str]:

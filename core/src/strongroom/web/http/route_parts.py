@@ -20,7 +20,6 @@ from strongroom.plugin_api.web import (
 )
 from strongroom.web.http.access import SAFE_METHODS
 from strongroom.web.http.input_bounds import CALLER_BYTES, PUBLIC_BYTES
-from strongroom.web.http.locations import Location
 from strongroom.web.http.parsing import parse_body, parse_form, parse_query
 
 PartT = TypeVar("PartT")
@@ -40,7 +39,6 @@ class OperationOptions(RouteOptions, total=False):
     select_body: Callable[[], type[Schema]] | None
     form: type[Schema] | None
     max_body: int | None
-    location: Location | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,14 +89,7 @@ class OperationRequest(RouteRequest):
         return parsers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperationResponse(RouteResponse):
-    """What an operation returns; see :meth:`routing.Blueprint.operation`."""
-
-    location: Location | None = None
-
-
-OPERATION_PARTS = (OperationCallers, OperationRequest, OperationResponse)
+OPERATION_PARTS = (OperationCallers, OperationRequest, RouteResponse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +101,7 @@ class OperationRoute:
     view: Callable[..., Any]
     callers: OperationCallers
     request: OperationRequest
-    response: OperationResponse
+    response: RouteResponse
 
     @property
     def is_safe(self) -> bool:
@@ -151,7 +142,7 @@ def operation_route(route: Route, prefix: str = "") -> OperationRoute:
         route.view,
         _widened(OperationCallers, route.callers),
         _widened(OperationRequest, route.request),
-        _widened(OperationResponse, route.response),
+        route.response,
     )
 
 

@@ -40,7 +40,7 @@ from strongroom.web.http.access import (
     require_verified_login,
 )
 from strongroom.web.http.idempotency import HEADER, respond_once
-from strongroom.web.http.locations import own_url
+from strongroom.web.http.locations import created_url, own_url
 from strongroom.web.http.openapi_descriptions import path_parameters
 from strongroom.web.http.parsing import refuse_query
 from strongroom.web.http.representations import (
@@ -89,6 +89,7 @@ class Operation:
         self.accepts_impersonation = callers.impersonation or (route.is_safe and not self.sensitive)
         self._tenant_id = ANY_TENANT if callers.any_tenant else None
         self.owner = "the server"
+        self.endpoint = route.view.__name__
         self.__name__, self.__doc__ = route.view.__name__, route.view.__doc__
         self.access = callers.access
         self._view = route.view
@@ -261,12 +262,22 @@ class Operation:
         status = status or self._status
         if status == _CREATED and "Location" not in headers:
             # Resources without a URL are identified by the request's (RFC 9110, section 10.2.2).
-            location = self._location.url(value, parameters) if self._location else own_url()
+            location = self._created_url(value, parameters)
             headers = {**headers, "Location": location}
         represented = self._represented(value)
         if isinstance(represented, str):
             return json_response(represented, status, headers)
         return represented.response(status, headers)
+
+    def _created_url(self, value: Any, parameters: Mapping[str, Any]) -> str:
+        if self._location is None:
+            return own_url()
+        try:
+            return created_url(self._location, value, parameters)
+        except WrongResult as error:
+            message = f"{self.owner}: the view {self.__name__}: {error}"
+            logger.error("%s", message)  # noqa: TRY400  the line says all
+            raise WrongResult(message) from error
 
     def _represented(self, value: Any) -> str | JsonRepresentation:
         """Return a view's value as JSON, with its revision if the schema has one."""
@@ -380,7 +391,7 @@ class Blueprint(web.Blueprint):
         blueprint = flask.Blueprint(self.name, __name__)
         for operation in self._operations:
             route = operation.route
-            blueprint.add_url_rule(route.path, view_func=operation, methods=[route.method])
+            blueprint.add_url_rule(route.path, operation.endpoint, operation, methods=[route.method])
         for kind, hook in self.hooks:
             getattr(blueprint, kind)(hook)
         return blueprint
@@ -392,7 +403,8 @@ class Blueprint(web.Blueprint):
             route = operation.route
             blueprint.add_url_rule(
                 route.path,
-                view_func=blueprint.doc(**operation.description.operation())(operation),
+                operation.endpoint,
+                blueprint.doc(**operation.description.operation())(operation),
                 methods=[route.method],
                 parameters=path_parameters(route.path, self.parameters),
             )
