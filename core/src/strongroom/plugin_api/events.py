@@ -38,7 +38,7 @@ class EventField:
     is_required: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class EventType:
     """A type of events.
 
@@ -58,6 +58,10 @@ class EventType:
         """Add :data:`ON_BEHALF_OF` to types with :data:`ACTOR`."""
         if ACTOR in self.fields and ON_BEHALF_OF not in self.fields:
             object.__setattr__(self, "fields", (*self.fields, ON_BEHALF_OF))
+
+    def __repr__(self) -> str:
+        # Messages of faults have it; its fields with their schemas would fill a page.
+        return f"EventType({self.name!r})"
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema (2020-12) of :meth:`Event.json`."""

@@ -24,7 +24,7 @@ from strongroom.plugin_api.paging import ListsAPI
 from strongroom.plugin_api.rendering import PagesAPI
 from strongroom.plugin_api.secrets import SecretsAPI
 from strongroom.plugin_api.server import ServerAPI
-from strongroom.plugin_api.state import PluginDatabase, UserStore, ValueStore
+from strongroom.plugin_api.state import PluginDatabase, Transaction, UserStore, ValueStore
 from strongroom.plugin_api.tenants import TenantsAPI
 from strongroom.plugin_api.uploads import UploadsAPI
 from strongroom.plugin_api.users import UsersAPI
@@ -132,9 +132,19 @@ class HostAPI(ABC):
 
     @abstractmethod
     def audit(
-        self, action: str, target_type: str, target_id: str, details: Mapping[str, Any] | None = None
+        self,
+        action: str,
+        target_type: str,
+        target_id: str,
+        details: Mapping[str, Any] | None = None,
+        *,
+        transaction: Transaction | None = None,
     ) -> None:
         """Record an action of the caller in the audit log, under the name of the plugin.
+
+        The record, and the event of its type, belong to the transaction: both are committed with the
+        rows of the plugin, or neither is. Without one, the record has a transaction of its own, which
+        begins after the plugin's has ended; a server that stops in between loses the record.
 
         Args:
             action: a word such as ``create``; the record's action is ``PLUGIN.create``.
@@ -142,6 +152,11 @@ class HostAPI(ABC):
             target_id: its id, at most 36 characters.
             details: JSON values, without secrets; ``None`` is left out. Points in time are ISO 8601,
                 see :func:`strongroom.plugin_api.times.iso_format`.
+            transaction: a transaction of ``database.write()``. Call this last in it, because all other
+                records wait until it ends.
+
+        Raises:
+            TypeError: it is no transaction of ``database.write()``.
         """
 
     @property

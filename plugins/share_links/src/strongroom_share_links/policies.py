@@ -79,7 +79,8 @@ class Policies:
         with self._host.database.write() as transaction:
             upsert(transaction, policies, {"tenant_id": tenant_id, **rules})
             policy = self.find(transaction, tenant_id)
-        self._host.audit("policy", "tenant", tenant_id, {**asdict(policy), "kinds": list(policy.kinds)})
+            details = {**asdict(policy), "kinds": list(policy.kinds)}
+            self._host.audit("policy", "tenant", tenant_id, details, transaction=transaction)
         return policy
 
 

@@ -23,6 +23,7 @@ from strongroom.assembly.plugin_host.state import (
     HostLeases,
     HostStore,
     HostValues,
+    written,
 )
 from strongroom.assembly.plugin_host.tenants import HostTenants
 from strongroom.assembly.plugin_host.uploads import HostUploads
@@ -46,7 +47,7 @@ from strongroom.plugin_api.paging import ListsAPI
 from strongroom.plugin_api.rendering import PagesAPI
 from strongroom.plugin_api.secrets import SecretsAPI
 from strongroom.plugin_api.server import ServerAPI
-from strongroom.plugin_api.state import PluginDatabase, UserStore, ValueStore
+from strongroom.plugin_api.state import PluginDatabase, Transaction, UserStore, ValueStore
 from strongroom.plugin_api.web import ApiError, RestResponse
 from strongroom.web.http.access import Access, authenticate, current_identity
 from strongroom.web.http.errors import error_response
@@ -140,7 +141,13 @@ class PluginHost(HostAPI):
         return self._user.act_for(delegation)
 
     def audit(
-        self, action: str, target_type: str, target_id: str, details: Mapping[str, Any] | None = None
+        self,
+        action: str,
+        target_type: str,
+        target_id: str,
+        details: Mapping[str, Any] | None = None,
+        *,
+        transaction: Transaction | None = None,
     ) -> None:
         event = AuditEvent(
             f"{self._plugin}.{action}",
@@ -151,7 +158,8 @@ class PluginHost(HostAPI):
             details={name: value for name, value in (details or {}).items() if value is not None},
         )
         services = self._services()
-        with services.database.write() as connection:
+        opened = services.database.write() if transaction is None else written(transaction)
+        with opened as connection:
             services.get(AuditService).record(connection, event)
 
     @cached_property

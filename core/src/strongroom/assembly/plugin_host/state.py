@@ -1,7 +1,7 @@
 """What plugins store: the transactions of their tables, values, and leases."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -38,6 +38,12 @@ class HostTransaction(Transaction):
     """Implements :class:`strongroom.plugin_api.state.Transaction`."""
 
     _connection: Connection
+    is_writable: bool = False
+
+    @property
+    def connection(self) -> Connection:
+        """The connection, for changes of the core in the same transaction."""
+        return self._connection
 
     @property
     def dialect(self) -> str:
@@ -87,7 +93,18 @@ class HostDatabase(PluginDatabase):
                 # Before the first read: at READ COMMITTED, later statements see what the former holder
                 # of the lock committed.
                 _LOCK.acquire(connection, name=f"{self._plugin}:{lock}")
-            yield HostTransaction(connection)
+            yield HostTransaction(connection, is_writable=True)
+
+
+def written(transaction: Transaction) -> AbstractContextManager[Connection]:
+    """Return the connection of a plugin's writing transaction, which the block does not end.
+
+    Raises:
+        TypeError: it only reads, or is of another kind.
+    """
+    if not isinstance(transaction, HostTransaction) or not transaction.is_writable:
+        raise TypeError("transaction: use the one of host.database.write()")
+    return nullcontext(transaction.connection)
 
 
 @dataclass(slots=True, eq=False, repr=False)
