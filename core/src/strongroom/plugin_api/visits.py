@@ -144,6 +144,11 @@ class Visit:
         return self.session.token
 
     @property
+    def csrf(self) -> str:
+        """The secret that each form of the page has."""
+        return self.host.browser.csrf
+
+    @property
     def here(self) -> str:
         """The path and the query of the request, with the base path."""
         return self.root + self.request.full_path.rstrip("?")
@@ -306,7 +311,7 @@ class Visit:
             template,
             status=HTTPStatus.SERVICE_UNAVAILABLE if is_away else status,
             policy={**POLICY, **(policy or {})},
-            csrf=self.host.browser.csrf,
+            csrf=self.csrf,
             **variables,
         )
         if is_away:

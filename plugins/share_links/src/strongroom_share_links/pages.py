@@ -4,15 +4,16 @@ They need no script. Folders and files have their names in the path, so that dow
 their names; a small script makes uploads resumable.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from flask import redirect, request
+from werkzeug.datastructures import MultiDict
 
 from strongroom.plugin_api.files import FileInfo
-from strongroom.plugin_api.forms import PagePart
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.page_forms import SchemaForm
 from strongroom.plugin_api.page_lists import PageLinks, page_links
 from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.web import ApiError
@@ -31,11 +32,10 @@ from strongroom_share_links.paths import path_of
 from strongroom_share_links.sending import Sender
 from strongroom_share_links.service import Shares
 from strongroom_share_links.share_opener import OpenedShare
+from strongroom_share_links.visit import DropForm, PasswordForm, ShareVisit
 
 Json = dict[str, Any]
 
-_POLICY: Final = {"form-action": "'self'", "script-src": "'self'"}
-_PASSWORD_POLICY: Final = {"form-action": "'self'"}
 _TEXTS: Final = {
     kind.code: text
     for kind, text in (
@@ -79,6 +79,9 @@ _DROP_FAULTS: Final = {
     },
 }
 """The texts of refused uploads, by the codes of errors."""
+_OF_DROP_BOXES: Final = ("drop_closed", "too_many")
+"""The texts that are about no field of the form."""
+_PROBLEMS: Final = frozenset({*_TEXTS.values(), *_DROP_FAULTS.values(), "drop_refused", "failed"})
 
 
 class SharePages:
@@ -108,24 +111,27 @@ class SharePages:
         continues = is_download and self._shares.downloads.continues(secret)
         opened = self._shares.opener.open(secret, needs_proof=False, continues=continues)
         if not opened.is_proven:
-            return self.password(opened, status=403 if names else 200)
+            return self._password(opened, SchemaForm(PasswordForm()), status=403 if names else 200)
         if opened.kind not in SHOWN:
             if names:
                 raise ApiError(UNAVAILABLE)
             return self._share(opened, [], [], query)
         return self._shown(opened, names, query, is_folder=is_folder)
 
-    def prove(self, secret: str, form: Mapping[str, str]) -> Any:
+    def prove(self, secret: str, fields: MultiDict[str, str]) -> Any:
         """Check the password, and return to the page with the cookie of the proof."""
         opened = self._shares.opener.open(secret, needs_proof=False)
+        form = SchemaForm(PasswordForm(), fields)
+        if form.faults:
+            return self._password(opened, form)
         try:
-            captcha = self._host.pages.forms.captcha_answer(form)
-            proof = self._shares.proofs.issue(opened.link, form.get("password", ""), captcha)
+            captcha = self._host.pages.forms.captcha_answer(fields)
+            proof = self._shares.proofs.issue(opened.link, form.values["password"], captcha)
         except ApiError as error:
             if error.code not in _PASSWORD_FAULTS:
                 raise
-            return self._password_again(opened, error)
-        response = redirect(self._listing.root(opened), 303)
+            return self._password_again(opened, form, error)
+        response = self._visit(opened).redirect("/")
         self._shares.proofs.remember(response, opened.link, proof)
         return response
 
@@ -140,34 +146,26 @@ class SharePages:
             fault = _DROP_FAULTS.get(error.code, "drop_refused")
             return self._share(opened, [], [], query, status=error.status, fault=fault)
         name = quote(query["uploadedBy"] or "", safe="")
-        return redirect(f"{self._listing.root(opened)}?sent=true&uploadedBy={name}", 303)
+        return self._visit(opened).redirect(f"/?uploadedBy={name}" if name else "/", "sent")
 
-    def password(
-        self,
-        opened: OpenedShare,
-        *,
-        status: int,
-        fault: str | None = None,
-        captcha: PagePart | None = None,
-    ) -> Any:
+    def _visit(self, opened: OpenedShare) -> ShareVisit:
+        return ShareVisit(self._host, opened.secret, self._csrf(opened), _PROBLEMS)
+
+    def _password(self, opened: OpenedShare, form: SchemaForm, **values: Any) -> Any:
         """Return the form for the password; it contains nothing else of the share."""
-        return self._host.pages.render(
-            "password.html",
-            status=status,
-            policy=_PASSWORD_POLICY,
-            action=path_of(self._host, f"/s/{opened.secret}"),
-            csrf=self._csrf(opened),
-            error=fault,
-            captcha=captcha,
-        )
+        shown = {"error": None, "captcha": None, **values}
+        return self._visit(opened).page("password.html", form=form, **shown)
 
-    def _password_again(self, opened: OpenedShare, error: ApiError) -> Any:
+    def _password_again(self, opened: OpenedShare, form: SchemaForm, error: ApiError) -> Any:
         """Return the form after a fault, with a captcha if one is required."""
         fault, captcha = _TEXTS.get(error.code, "failed"), None
+        if error.code == PASSWORD_WRONG.code:
+            form.faults["password"] = fault
+            return self._password(opened, form, status=error.status)
         if error.code in _CAPTCHA_FAULTS:
             captcha = self._host.pages.forms.captcha()
             fault = fault if captcha else "too_many"
-        return self.password(opened, status=error.status, fault=fault, captcha=captcha)
+        return self._password(opened, form, status=error.status, error=fault, captcha=captcha)
 
     def failed(self, secret: str, error: ApiError) -> Any:
         """Return the page of an error, with a link to the login if that is what the share requires."""
@@ -176,10 +174,9 @@ class SharePages:
         text = _TEXTS.get(error.code, "unavailable" if error.status in (403, 404) else "failed")
         needs_login = error.code == LOGIN_REQUIRED.code
         login_path = self._host.browser.login_path(self._resumed(secret)) if needs_login else None
-        return self._host.pages.render(
+        return ShareVisit(self._host, secret).page(
             "closed.html",
             status=UNAVAILABLE.status if text == "unavailable" else error.status,
-            policy=_POLICY,
             title=f"{text}_title" if text in _OWN_TITLES else "failed_title",
             reason="no_login" if needs_login and not login_path else text,
             login_path=login_path,
@@ -233,16 +230,19 @@ class SharePages:
     ) -> Any:
         if not names and not fault:
             self._shares.access_log.record_opening(opened.link)
-        return self._host.pages.render(
+        visit = self._visit(opened)
+        form = SchemaForm(DropForm(), request.args)
+        if fault and fault not in _OF_DROP_BOXES:
+            form.faults["uploadedBy" if fault == "name_required" else "file"] = fault
+        return visit.page(
             "share.html",
             status=status,
-            policy=_POLICY,
             **self._described(opened, names),
-            **self._drop_box(opened, names, query),
+            **self._drop_box(opened, names, visit.csrf),
             rows=[self._listing.row(opened, names, file) for file in listed],
-            notice="sent" if query.get("sent") else None,
             links=_links(query.get("page", 1), total),
-            error=fault,
+            form=form,
+            error=fault if fault in _OF_DROP_BOXES else None,
         )
 
     def _described(self, opened: OpenedShare, names: Sequence[str]) -> Json:
@@ -261,19 +261,18 @@ class SharePages:
             "downloads_left": left,
         }
 
-    def _drop_box(self, opened: OpenedShare, names: Sequence[str], query: Json) -> Json:
-        link, csrf, is_drop = opened.link, self._csrf(opened), opened.kind in RECEIVERS and not names
-        uploaded_by = query.get("uploadedBy") or ""
+    def _drop_box(self, opened: OpenedShare, names: Sequence[str], csrf: str) -> Json:
+        link, is_drop = opened.link, opened.kind in RECEIVERS and not names
+        uploaded_by = request.args.get("uploadedBy", "").strip()
         form = {"uploadedBy": uploaded_by, **({"csrf": csrf} if csrf else {})}
         return {
             "is_drop": is_drop and not _is_full(link),
             "is_full": is_drop and _is_full(link),
             "drop_path": f"{self._listing.root(opened)}drop?{urlencode(form)}",
-            "csrf": csrf,
             "refusals": _DROP_FAULTS,
             "require_name": link.require_name,
             "allowed_types": link.allowed_types,
-            "uploaded_by": uploaded_by,
+            "is_named": bool(uploaded_by),
         }
 
     def _title(self, opened: OpenedShare, names: Sequence[str]) -> str:

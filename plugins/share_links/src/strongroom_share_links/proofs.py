@@ -28,7 +28,8 @@ _PER_ADDRESS: Final = 10
 _PER_LINK: Final = 50
 _WINDOW: Final = 60 * 60
 _NAME: Final = "passwords"
-_MAX_LENGTH: Final = 1024
+MAX_LENGTH: Final = 1024
+"""The longest password."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -59,7 +60,7 @@ class Proofs:
         is_counted = self._host.limits.count_attempt(_NAME, limits, seconds=_WINDOW)
         if not is_counted:
             self._host.limits.require_captcha(captcha)
-        is_right = len(password) <= _MAX_LENGTH and self._host.secrets.verify_password(
+        is_right = len(password) <= MAX_LENGTH and self._host.secrets.verify_password(
             password, link.password_hash
         )
         if not is_right:

@@ -547,15 +547,12 @@ class DropFormQuery(DropQuery):
 
 
 class PageQuery(DropQuery):
-    """Which part of a folder a page shows, and whether a file was just uploaded."""
+    """Which part of a folder a page shows, and who uploads files by it."""
 
     page = fields.Integer(
         load_default=1,
         validate=validate.Range(1, 10**6),
         metadata={"description": "Number of the page of the folder, from 1"},
-    )
-    sent = fields.Boolean(
-        load_default=False, metadata={"description": "Whether the page confirms an upload"}
     )
 
 

@@ -242,7 +242,7 @@ def test_a_browser_without_scripts_downloads_behind_a_password(site: Site, plain
     plain.goto(site.share(password=PASSWORD))
     plain.get_by_label("Password").fill("wrong password")
     plain.get_by_role("button").click()
-    expect(plain.get_by_role("alert")).to_have_text("The password is wrong.")
+    expect(plain.locator("#password-fault")).to_have_text("The password is wrong.")
     plain.get_by_label("Password").fill(PASSWORD)
     plain.get_by_role("button").click()
     assert PASSWORD not in plain.url

@@ -1,6 +1,7 @@
 """The pages of shares say why a password or a file was refused, and offer only what can succeed."""
 
 import html
+import io
 import re
 import tomllib
 from importlib.resources import files
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.support.api import Answer, Api
+from tests.support.page_browser import PageBrowser
 from tests.support.shares import ALL_KINDS, PASSWORD, PLUGINS, Shared, Visitor
 
 from strongroom.content.files.service import FileService
@@ -54,6 +56,11 @@ def alert_of(reply: Answer) -> str:
     return text_of(reply).partition('role="alert"')[2].partition(">")[2].partition("</p>")[0]
 
 
+def fault_of(reply: Answer, field: str) -> str:
+    """Return the fault below a field."""
+    return text_of(reply).partition(f'class="fault" id="{field}-fault">')[2].partition("</p>")[0]
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_after_wrong_passwords_the_page_offers_the_captcha(shared: Shared, language: str) -> None:
     visitor, texts = shared.share(password=PASSWORD), TEXTS[language]
@@ -97,7 +104,7 @@ def test_each_refusal_of_a_file_has_its_own_text(
     monkeypatch.setattr(FileService, "upload", refuse)
     visitor = shared.share(kind="drop")
     reply = page(visitor, language, "POST", "/drop", data=b"x", **FILE)
-    assert (reply.status_code, alert_of(reply)) == (error.status, TEXTS[language][text])
+    assert (reply.status_code, fault_of(reply, "file")) == (error.status, TEXTS[language][text])
     # The script has the same texts.
     script = f'data-refusal-{error.code.removeprefix("error.")}="{TEXTS[language][text]}'
     assert text == "drop_refused" or script in text_of(reply)
@@ -127,10 +134,43 @@ def test_a_full_drop_box_offers_no_upload(shared: Shared, language: str) -> None
     assert ('type="file"' in offered, 'role="status">' in offered.partition("<form")[0]) == (True, False)
     for content, text in ((b"12345", "drop_full"), (b"\x89PNG", "type_refused")):
         reply = page(visitor, language, "POST", "/drop", data=content, **FILE)
-        assert alert_of(reply) == texts[text]
+        assert fault_of(reply, "file") == texts[text]
     assert visitor.drop("a.txt", b"1234").status_code == 201
     full = text_of(page(visitor, language))
     assert ('type="file"' in full, texts["drop_closed"] in full) == (False, True)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_faults_are_at_their_fields(shared: Shared, language: str) -> None:
+    texts, visitor = TEXTS[language], shared.share(password=PASSWORD)
+    wrong = page(visitor, language, "POST", data={"password": "wrong password"})
+    assert (wrong.status_code, fault_of(wrong, "password")) == (403, texts["password_wrong"])
+    assert 'aria-invalid="true" autofocus' in wrong.text
+    assert "wrong password" not in wrong.text
+    for password in ("", "x" * 1025):
+        reply = page(visitor, language, "POST", data={"password": password})
+        assert (reply.status_code, bool(fault_of(reply, "password"))) == (400, True)
+    box = shared.share(kind="drop", drop={"requireName": True})
+    unnamed = page(box, language, "POST", "/drop", data=b"x", **FILE)
+    assert (unnamed.status_code, fault_of(unnamed, "uploadedBy")) == (400, texts["name_required"])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_upload_is_confirmed_once(shared: Shared, language: str) -> None:
+    browser, visitor = PageBrowser(shared.api, Accept_Language=language), shared.share(kind="drop")
+    form: Any = {"file": (io.BytesIO(b"x"), "sent.txt")}
+    sent = browser.open(f"/s/{visitor.secret}/drop?uploadedBy=Anna", form, Accept="text/html")
+    assert browser.path == f"/s/{visitor.secret}/"
+    assert TEXTS[language]["sent"] in sent.text
+    assert 'value="Anna"' in sent.text
+    again = browser.open(f"/s/{visitor.secret}/?uploadedBy=Anna", None, Accept="text/html")
+    assert TEXTS[language]["sent"] not in again.text
+
+
+@pytest.mark.parametrize("kind", ALL_KINDS)
+def test_a_page_for_anyone_sets_no_cookie(shared: Shared, kind: str) -> None:
+    for password in (None, PASSWORD):
+        assert "Set-Cookie" not in page(shared.share(kind=kind, password=password), "en").headers
 
 
 @pytest.mark.parametrize(
