@@ -1,4 +1,6 @@
-{# The scripts of both pages: one message at a time, and no frame of the design within a frame. #}
+// Of both pages: one message at a time, and no frame of the design within a frame.
+"use strict";
+
 function report(text, isGood, detail = "") {
   const [shown, empty] = isGood ? ["[role=status]", "[role=alert]"] : ["[role=alert]", "[role=status]"];
   document.querySelector(empty).textContent = "";
