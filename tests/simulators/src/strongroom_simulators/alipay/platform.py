@@ -16,6 +16,7 @@ from strongroom_simulators.alipay.refusals import (
 )
 from strongroom_simulators.alipay.registry import Person, PlatformApp
 from strongroom_simulators.clock import AdjustableClock
+from strongroom_simulators.grants import find_grant
 from strongroom_simulators.limits import Limit
 from strongroom_simulators.planned import PlannedAnswers
 
@@ -78,11 +79,10 @@ class Platform:
             Refusal: the code is unknown, used, expired, or another app's.
         """
         with self._lock:
-            grant = self._codes.get(code)
-            if grant is None or grant.app is not app or grant.is_used:
-                raise Refusal(INVALID_CODE)
-            if self.clock() >= grant.expires_at:
-                raise Refusal(INVALID_CODE)
+            invalid = Refusal(INVALID_CODE)
+            grant = find_grant(self._codes, code, app, self.clock(), (invalid, invalid))
+            if grant.is_used:
+                raise invalid
             grant.is_used = True
         token = f"authusrB{secrets.token_hex(16)}"
         self._tokens[token] = Grant(app, grant.person, grant.scope, self.clock() + TOKEN_LIFETIME)
@@ -94,9 +94,5 @@ class Platform:
         Raises:
             Refusal: the token is unknown, expired, or another app's.
         """
-        grant = self._tokens.get(token)
-        if grant is None or grant.app is not app:
-            raise Refusal(INVALID_TOKEN)
-        if self.clock() >= grant.expires_at:
-            raise Refusal(TOKEN_EXPIRED)
-        return grant
+        refusals = Refusal(INVALID_TOKEN), Refusal(TOKEN_EXPIRED)
+        return find_grant(self._tokens, token, app, self.clock(), refusals)

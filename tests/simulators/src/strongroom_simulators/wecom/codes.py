@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from strongroom_simulators.grants import find_grant
 from strongroom_simulators.wecom.refusals import (
     INVALID_CODE,
     INVALID_TICKET,
@@ -52,11 +53,10 @@ class Codes:
             Refusal: the code is unknown, used, expired, or another app's.
         """
         with self._lock:
-            grant = self._grants.get(code)
-            if grant is None or grant.app is not app or grant.is_used:
-                raise Refusal(INVALID_CODE)
-            if self._clock() >= grant.expires_at:
-                raise Refusal(INVALID_CODE)
+            invalid = Refusal(INVALID_CODE)
+            grant = find_grant(self._grants, code, app, self._clock(), (invalid, invalid))
+            if grant.is_used:
+                raise invalid
             grant.is_used = True
             return grant
 
@@ -81,9 +81,5 @@ class Tickets:
         Raises:
             Refusal: the ticket is unknown, expired, or another app's.
         """
-        grant = self._grants.get(ticket)
-        if grant is None or grant.app is not app:
-            raise Refusal(INVALID_TICKET)
-        if self._clock() >= grant.expires_at:
-            raise Refusal(TICKET_EXPIRED)
-        return grant.person
+        refusals = Refusal(INVALID_TICKET), Refusal(TICKET_EXPIRED)
+        return find_grant(self._grants, ticket, app, self._clock(), refusals).person
