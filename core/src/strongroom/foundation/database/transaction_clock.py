@@ -14,9 +14,7 @@ class OneTransaction(local):
 
     def __enter__(self) -> None:
         if self.times is not None:
-            raise RuntimeError(
-                "a transaction was begun within another; end the first before this call"
-            )
+            raise RuntimeError("a transaction was begun within another; end the first before this call")
         self.times = {}
 
     def __exit__(self, *_: object) -> None:
