@@ -1,10 +1,11 @@
 """The contract of logins by redirect, on a live server."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
+from strongroom.testing.commands import CommandsContract
 from strongroom.testing.server import LiveServer
 from strongroom_login_oauth.testing import Harness, OAuthLoginContract, contract_server
 
@@ -26,3 +27,9 @@ def server(tmp_path_factory: pytest.TempPathFactory, harness: Harness) -> Iterat
 
 class TestLogin(OAuthLoginContract):
     pass
+
+
+class TestCommands(CommandsContract):
+    @pytest.fixture
+    def commands(self) -> Sequence[str]:
+        return ["oidc"]

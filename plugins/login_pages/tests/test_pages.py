@@ -16,7 +16,7 @@ from tests.support.totp import secret_of, wrong_code
 
 from strongroom.testing.browser import Browser as AnyBrowser
 from strongroom.testing.browser import Forms
-from strongroom.testing.pages import PasswordPagesContract
+from strongroom.testing.pages import PasswordPagesContract, SessionPagesContract
 from strongroom.testing.routes import RoutesContract
 from strongroom.testing.server import PASSWORD, LiveServer, LiveUser, Reply, live_server
 from strongroom.testing.wsgi import WsgiApplicationContract
@@ -47,6 +47,14 @@ class TestPasswordPage(PasswordPagesContract):
     @pytest.fixture
     def path(self) -> str:
         return "/account/password-links/"
+
+
+class TestAccountPage(SessionPagesContract):
+    """The page that the item of the menu leads to."""
+
+    @pytest.fixture
+    def path(self) -> str:
+        return "/account/"
 
 
 class TestRoutes(RoutesContract):

@@ -1,15 +1,18 @@
 """Runs the contract tests of options, tables, jobs, events and routes."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from strongroom.testing.events import EventTypesContract
+from strongroom.plugin_api.events import Event, EventSubscriber
+from strongroom.testing.events import EventSubscriberContract, EventTypesContract, sample_event
 from strongroom.testing.exports import UserExportsContract
 from strongroom.testing.routes import RoutesContract
 from strongroom.testing.server import LiveServer, live_server
 from strongroom.testing.state import (
+    DeactivationsContract,
     FileErasersContract,
     JobsContract,
     OpenedPlugin,
@@ -19,6 +22,7 @@ from strongroom.testing.state import (
     TenantErasersContract,
     opened_plugin,
 )
+from strongroom_share_links.plugin import register_event_subscribers
 
 
 @pytest.fixture
@@ -44,6 +48,22 @@ class TestTables(TablesContract):
 
 class TestJobs(JobsContract):
     """The jobs."""
+
+
+class TestDeactivations(DeactivationsContract):
+    """What ends with users."""
+
+
+@pytest.mark.parametrize("number", [0, 1])
+class TestSubscribers(EventSubscriberContract):
+    """What ends with tenants, and what came back from the trash."""
+
+    @pytest.fixture
+    def subscriber(self, opened: OpenedPlugin, number: int) -> EventSubscriber:
+        return register_event_subscribers(opened.host)[number]
+
+    def make_events(self, subscriber: EventSubscriber) -> list[Event]:
+        return [replace(sample_event(), type=name) for name in subscriber.types]
 
 
 class TestFileErasers(FileErasersContract):

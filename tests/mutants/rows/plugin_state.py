@@ -6,6 +6,14 @@ from tests.mutants.modules import core
 
 ROWS: Final = (
     core(
+        "plugin-own-event-types",
+        "No plugin has a type of events that begins with a word of the core.",
+        "assembly/registry.py::require_own_events",
+        'if (word := event.type.name.partition(".")[0]) in words:',
+        'if (word := event.type.name.partition(".")[0]) in ():',
+        "unit/foundation/plugins/test_mistakes.py::test_a_mistake_is_refused_at_the_start_in_one_line",
+    ),
+    core(
         "plugin-markers",
         "A hook without its marker next to marked ones stops the start.",
         "foundation/plugins/plugin_validation.py::check_markers",

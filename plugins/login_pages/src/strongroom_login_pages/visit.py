@@ -252,7 +252,13 @@ class LoginVisit(Visit):
         return self.page("error.html", status=404, reason="not-found")
 
     def redirect_to_login(self) -> Any:
-        """Return a redirect to the login, which leads back to this page."""
+        """Return a redirect to the login, which leads back to this page.
+
+        Raises:
+            ApiError: a script sent the request, which would follow the redirect.
+        """
+        if self.request.headers.get("Sec-Fetch-Mode", "navigate") != "navigate":
+            self.host.browser.require_session()
         if self.request.method == "GET" and self.request.path != "/":
             self.update(return_to=None, resume=f"{self.root}{self.request.path}")
         return self.redirect("/login")
