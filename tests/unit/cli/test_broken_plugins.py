@@ -41,7 +41,8 @@ def test_list_names_a_broken_plugin_and_the_reason_despite_other_faults(site: Pa
     assert result.exit_code == 0
     (line,) = (line for line in result.stdout.splitlines() if line.startswith("riddles"))
     assert line.split()[1:3] == ["1.0", "broken:"]
-    assert "failed to import: ModuleNotFoundError: No module named 'not_there_at_all'" in line
+    assert "failed to import: ModuleNotFoundError: No module named 'not_there_at_all' (" in line
+    assert line.endswith(".py:1)")
     assert "enabled   storage local" in result.stdout
     assert 'server.prot: unknown key; did you mean "port"?' in result.stderr
 

@@ -20,7 +20,7 @@ and its fault. Where the REST API has another name for a field, the schema has i
 """
 
 from collections.abc import Container, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields
 from werkzeug.datastructures import MultiDict
@@ -44,6 +44,10 @@ def find_form_field(name: str, fields: Container[str], names: FieldNames) -> str
     member = name.partition(".")[0]
     candidates = (member, *names.get(name, ()), *names.get(member, ()))
     return next((candidate for candidate in candidates if candidate in fields), None)
+
+
+_PLAIN: Final = {"Missing data for required field.": "Fill in this field."}
+"""The words of pages for messages of marshmallow, by the latter."""
 
 
 class SchemaForm:
@@ -114,4 +118,4 @@ def _first(messages: Any) -> str:
     """Return the first message of those that marshmallow nests for items of lists."""
     while not isinstance(messages, str):
         messages = next(iter(messages.values() if isinstance(messages, dict) else messages))
-    return messages
+    return _PLAIN.get(messages, messages)

@@ -122,11 +122,13 @@ class Browser:
                 the same values of hidden ones; otherwise the first.
 
         Raises:
-            KeyError: the page has no such form.
+            LookupError: the page has no such form; the message names its forms.
         """
         forms = [form for form in self.all_forms if form.action == action]
         if not forms:
-            raise KeyError(action)
+            actions = ", ".join(sorted({form.action for form in self.all_forms})) or "none"
+            page = f"the page {self.path} ({self.page.status})"
+            raise LookupError(f"{page} has no form for {action}; its forms are sent to: {actions}")
         form = next((form for form in forms if form.fits(fields)), forms[0])
         return self.open(action, {**form.fields, **fields})
 

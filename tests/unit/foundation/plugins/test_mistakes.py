@@ -132,6 +132,13 @@ REFUSED = {
         "import not_there_at_all\n",
         "plugin \"acme\" failed to import: ModuleNotFoundError: No module named 'not_there_at_all'",
     ),
+    "a name that is not defined": (
+        "\nSIZE = undefined_size\n",
+        (
+            "plugin \"acme\" failed to import: NameError: name 'undefined_size' is not defined "
+            "(FOLDER/acme.py:5)"
+        ),
+    ),
     "an entry point without hooks": (
         "def register_blueprints(host):\n    return []\n",
         f"{ACME} has no hooks; decorate its functions with hookimpl",
@@ -312,6 +319,15 @@ def register_blueprints(host):
             f'{ACME} has the type of events "tenant.deleted": "tenant" begins types of the core; '
             "begin it with another word"
         ),
+    ),
+    "a type of events without its action": (
+        """
+        from strongroom.plugin_api.events import ACTOR, EventType
+        @hookimpl
+        def register_event_types():
+            return [EventType("things.added", "Things.", (ACTOR,), is_of_tenant_stream=False)]
+        """,
+        f"{ACME}: returned EventType('things.added') from register_event_types; expected an AuditedEvent",
     ),
     "two prune steps of one name": (
         """

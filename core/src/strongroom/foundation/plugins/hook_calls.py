@@ -87,10 +87,22 @@ def one_line(error: BaseException) -> str:
 
 def find_place(module: ModuleType, traceback: TracebackType | None) -> str | None:
     """Return the innermost file and line of a traceback within a plugin's code."""
+    return find_line(traceback, lambda file: is_plugin_code(module, file))
+
+
+def find_import_place(module: str, error: Exception) -> str:
+    """Return where the import of a plugin's module failed, in brackets; empty outside of its package."""
+    package = module.partition(".")[0]
+    place = find_line(error.__traceback__, lambda file: package in Path(file).with_suffix("").parts)
+    return f" ({place})" if place else ""
+
+
+def find_line(traceback: TracebackType | None, is_own: Callable[[str], bool]) -> str | None:
+    """Return the innermost file and line of a traceback whose file is the plugin's."""
     place = None
     while traceback is not None:
         name = traceback.tb_frame.f_code.co_filename
-        if is_plugin_code(module, name):
+        if is_own(name):
             place = f"{name}:{traceback.tb_lineno}"
         traceback = traceback.tb_next
     return place

@@ -17,7 +17,14 @@ from strongroom.foundation.config.sources import suggestion
 from strongroom.foundation.database.plugin_tables import tables_fault
 from strongroom.foundation.errors import catalogue
 from strongroom.foundation.plugins import hookspecs
-from strongroom.foundation.plugins.hook_calls import SlowHooks, failure, one_line, own
+from strongroom.foundation.plugins.hook_calls import (
+    SlowHooks,
+    failure,
+    find_import_place,
+    find_line,
+    one_line,
+    own,
+)
 from strongroom.foundation.plugins.hook_trace import trace_hooks
 from strongroom.foundation.plugins.plugin import Plugin, PluginError
 from strongroom.foundation.plugins.plugin_validation import (
@@ -298,7 +305,8 @@ def _load(name: str, installed: InstalledPlugins) -> Plugin:
     try:
         module = entry_point.load()
     except Exception as error:
-        raise PluginError(f'plugin "{name}" failed to import: {one_line(error)}') from error
+        place = find_import_place(entry_point.module, error)
+        raise PluginError(f'plugin "{name}" failed to import: {one_line(error)}{place}') from error
     return Plugin(name, module, entry_point.dist.version if entry_point.dist else "unknown")
 
 
@@ -308,7 +316,8 @@ def _load_file(name: str, path: Path) -> Plugin:
     try:
         module = load_plugin_file(name, path)
     except Exception as error:
-        raise PluginError(f'plugin "{name}" failed to import: {one_line(error)} ({path})') from error
+        place = find_line(error.__traceback__, lambda file: file == str(path)) or path
+        raise PluginError(f'plugin "{name}" failed to import: {one_line(error)} ({place})') from error
     plugin = Plugin(name, module, "file", path)
     if not implementations(module):
         raise PluginError(f"{plugin} has no hooks; decorate its functions with hookimpl")
