@@ -327,7 +327,7 @@ def register_blueprints(host):
         def register_event_types():
             return [EventType("things.added", "Things.", (ACTOR,), is_of_tenant_stream=False)]
         """,
-        f"{ACME}: returned EventType('things.added') from register_event_types; expected an AuditedEvent",
+        f"{ACME}: returned EventType('things.added') from register_event_types; expected ",
     ),
     "two prune steps of one name": (
         """
