@@ -40,8 +40,8 @@ ROWS: Final = (
     core(
         "access-tenant-member",
         "A tenant is for its own members.",
-        "content/tenants/memberships.py",
-        'tenant_members.c.tenant_id == bindparam("tenant_id"),',
+        "content/tenants/memberships.py::_is_member",
+        "(member.c.tenant_id == tenant.c.id) & ",
         "",
         "rest/test_files.py::TestWhoMayDoWhat::test_who_is_no_member_reaches_nothing",
     ),
@@ -234,10 +234,18 @@ ROWS: Final = (
     core(
         "tenants-deleted",
         "A deleted tenant is hidden from its members.",
-        "content/tenants/memberships.py",
-        'tenant_members.c.user_id == bindparam("user_id"), tenants.c.deleted_at.is_(None),',
-        'tenant_members.c.user_id == bindparam("user_id"),',
+        "content/tenants/memberships.py::_is_tenant",
+        "& tenant.c.deleted_at.is_(None)",
+        "",
         "rest/test_deleted_tenants.py::test_a_deleted_tenant_answers_its_members_like_an_unknown_one",
+    ),
+    core(
+        "tenants-demand-hidden",
+        "Only members find out what a tenant demands of a login.",
+        "content/tenants/memberships.py::join_membership",
+        "has_role = member.c.role.is_not(None)",
+        "has_role = tenant.c.id.is_not(None)",
+        "rest/test_tenant_assurance.py::test_both_are_demanded_and_others_learn_nothing",
     ),
     core(
         "tenants-last-administrator",

@@ -91,8 +91,8 @@ ROWS: Final = (
         "keys-permission",
         "The scopes of an access key limit the permission on files.",
         "content/nodes/effective_permission.py::key_access_query",
-        "limited = least(effective_permission(member.c.role), func.coalesce(key.c.max_permission, 0))",
-        "limited = effective_permission(member.c.role)",
+        "limited = least(effective_permission(member.role), func.coalesce(key.c.max_permission, 0))",
+        "limited = effective_permission(member.role)",
         "rest/test_access_keys.py::TestUse::test_it_acts_as_its_user",
     ),
     core(

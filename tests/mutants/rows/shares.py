@@ -26,8 +26,8 @@ ROWS: Final = (
         "delegation-ceiling",
         "A delegation has at most its own permission.",
         "content/nodes/effective_permission.py::delegated_access_query",
-        'limited = least(effective_permission(member.c.role), bindparam("max_permission"))',
-        'limited = least(effective_permission(member.c.role), bindparam("max_permission") + 9)',
+        'limited = least(effective_permission(member.role), bindparam("max_permission"))',
+        'limited = least(effective_permission(member.role), bindparam("max_permission") + 9)',
         "rest/test_delegation.py::test_it_reaches_the_folder_with_everything_in_it",
     ),
     core(

@@ -28,7 +28,7 @@ from sqlalchemy import (
 
 from strongroom.content.nodes.models import Permission, folders_around, grants, group_grants, nodes
 from strongroom.content.tenants.groups.members import groups_of_user, is_in_any_group, is_in_group
-from strongroom.content.tenants.memberships import membership
+from strongroom.content.tenants.memberships import join_membership
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.database.functions import greatest
 from strongroom.identity.access_keys.store import good_key
@@ -142,13 +142,13 @@ def access_query(login: FromClause | None = None, columns: Columns = _WHOLE) -> 
         columns: the columns of the node.
     """
     # The one-row anchor makes every table optional, so the query returns a row in all cases.
-    member, anchor = membership(), select(literal(1).label("one")).subquery("anchor")
-    tables = anchor.outerjoin(member, true()).outerjoin(nodes, _is_node())
-    permission = effective_permission(member.c.role).label("permission")
+    member = join_membership(select(literal(1).label("one")).subquery("anchor"), true())
+    tables = member.tables.outerjoin(nodes, _is_node())
+    permission = effective_permission(member.role).label("permission")
     if login is None:
-        return select(*member.c, permission, *columns).select_from(tables)
+        return select(*member.columns, permission, *columns).select_from(tables)
     tables = tables.outerjoin(login, true())
-    return select(*login.c, *member.c, permission, *columns).select_from(tables)
+    return select(*login.c, *member.columns, permission, *columns).select_from(tables)
 
 
 def key_access_query(dialect: str, columns: Columns = _WHOLE) -> Select[Any]:
@@ -158,18 +158,18 @@ def key_access_query(dialect: str, columns: Columns = _WHOLE) -> Select[Any]:
     key's scopes, and none outside of the key's folder. The folder of a deleted key is NULL as
     well: callers check ``user_type`` first.
     """
-    member, key = membership(), good_key()
-    anchor, path = select(literal(1).label("one")).subquery("anchor"), folders_around()
+    key, path = good_key(), folders_around()
+    anchor = select(literal(1).label("one")).subquery("anchor").outerjoin(key, true())
     key_tenant, key_folder = key.c.key_tenant_id, key.c.key_folder_id
     reaches_tenant = key_tenant.is_(None) | (key_tenant == bindparam("tenant_id"))
     within = key_folder.is_(None) | key_folder.in_(select(path.c.id))
     # The minimum is min() on SQLite and LEAST() on PostgreSQL.
     least = func.min if dialect == "sqlite" else func.least
-    limited = least(effective_permission(member.c.role), func.coalesce(key.c.max_permission, 0))
+    member = join_membership(anchor, reaches_tenant)
+    limited = least(effective_permission(member.role), func.coalesce(key.c.max_permission, 0))
     permission = case((within, limited), else_=int(Permission.NONE)).label("permission")
-    tables = anchor.outerjoin(key, true()).outerjoin(member, reaches_tenant)
-    tables = tables.outerjoin(nodes, _is_node())
-    return select(*key.c, *member.c, permission, *columns).select_from(tables)
+    tables = member.tables.outerjoin(nodes, _is_node())
+    return select(*key.c, *member.columns, permission, *columns).select_from(tables)
 
 
 def _is_key_in_force() -> ColumnElement[bool]:
@@ -192,15 +192,16 @@ def delegated_access_query(dialect: str, columns: Columns = _WHOLE) -> Select[An
     only, and none at all unless the user holds ``required_permission`` on that node, and the access key
     ``limit_key_id`` is in force; an empty one is none.
     """
-    member, path = membership(), folders_around()
+    path = folders_around()
     user = select(type_of_active(bindparam("user_id")).label("user_type")).subquery("delegating_user")
     reaches_tenant = bindparam("limit_tenant_id") == bindparam("tenant_id")
+    member = join_membership(user, reaches_tenant)
     within = bindparam("limit_node_id").in_(select(path.c.id)) & _is_key_in_force()
     # Permission is inherited, so the user may hold more on a node below than on the limiting one.
-    held = effective_permission(member.c.role, "limit_node_id")
+    held = effective_permission(member.role, "limit_node_id")
     least = func.min if dialect == "sqlite" else func.least
-    limited = least(effective_permission(member.c.role), bindparam("max_permission"))
+    limited = least(effective_permission(member.role), bindparam("max_permission"))
     is_held = within & (held >= bindparam("required_permission"))
     permission = case((is_held, limited), else_=int(Permission.NONE)).label("permission")
-    tables = user.outerjoin(member, reaches_tenant).outerjoin(nodes, _is_node())
-    return select(user.c.user_type, *member.c, permission, *columns).select_from(tables)
+    tables = member.tables.outerjoin(nodes, _is_node())
+    return select(user.c.user_type, *member.columns, permission, *columns).select_from(tables)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -11,6 +11,7 @@ from sqlalchemy import (
     FromClause,
     Select,
     bindparam,
+    case,
     delete,
     func,
     or_,
@@ -35,15 +36,20 @@ from strongroom.foundation.errors import Forbidden, LastAdministrator
 from strongroom.identity.users.models import UserType
 from strongroom.identity.users.service import type_of_active
 
-# This condition hides deleted tenants everywhere: they have no members until they are restored.
+
+def _is_tenant(tenant: FromClause) -> ColumnElement[bool]:
+    # This condition hides deleted tenants everywhere: they have no members until they are restored.
+    return (tenant.c.id == bindparam("tenant_id")) & tenant.c.deleted_at.is_(None)
+
+
+def _is_member(member: FromClause, tenant: FromClause) -> ColumnElement[bool]:
+    return (member.c.tenant_id == tenant.c.id) & (member.c.user_id == bindparam("user_id"))
+
+
 _OF_MEMBER: Final = (
     select(tenant_members.c.role, tenants.c.required_acr, tenants.c.max_proof_age)
-    .join(tenants, tenants.c.id == tenant_members.c.tenant_id)
-    .where(
-        tenant_members.c.tenant_id == bindparam("tenant_id"),
-        tenant_members.c.user_id == bindparam("user_id"),
-        tenants.c.deleted_at.is_(None),
-    )
+    .join(tenants, _is_member(tenant_members, tenants))
+    .where(_is_tenant(tenants))
 )
 
 _ROLE: Final = Statement(_OF_MEMBER, tuple)
@@ -133,6 +139,39 @@ def membership() -> FromClause:
     The columns ``required_acr`` and ``max_proof_age`` are what the tenant demands of the member's login.
     """
     return _OF_MEMBER.subquery("membership")
+
+
+class JoinedMembership(NamedTuple):
+    """Tables of a query with the optional membership, and the columns of :func:`membership`.
+
+    Args:
+        tables: the tables of the query, of which each row stays even without a membership.
+    """
+
+    tables: FromClause
+    role: ColumnElement[str]
+    required_acr: ColumnElement[str | None]
+    max_proof_age: ColumnElement[int | None]
+
+    @property
+    def columns(self) -> tuple[ColumnElement[Any], ...]:
+        """The three columns, which are NULL without a membership."""
+        return self[1:]
+
+
+def join_membership(tables: FromClause, condition: ColumnElement[bool]) -> JoinedMembership:
+    """Return tables joined with :func:`membership`, where a condition holds.
+
+    SQLite would write the rows of the subquery to a temporary table first, at each execution.
+    """
+    tenant, member = tenants.alias("joined_tenant"), tenant_members.alias("joined_member")
+    has_role = member.c.role.is_not(None)
+    # Others must not find out what a tenant demands, because they may not know that it exists.
+    required_acr = case((has_role, tenant.c.required_acr)).label("required_acr")
+    max_proof_age = case((has_role, tenant.c.max_proof_age)).label("max_proof_age")
+    joined = tables.outerjoin(tenant, _is_tenant(tenant) & condition)
+    joined = joined.outerjoin(member, _is_member(member, tenant))
+    return JoinedMembership(joined, member.c.role, required_acr, max_proof_age)
 
 
 @dataclass(slots=True, eq=False, repr=False)
