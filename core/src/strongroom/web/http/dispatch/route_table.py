@@ -89,8 +89,8 @@ class RouteTable:
         route = node.rules.get(method)
         if route is None:
             return None
-        # Hot: nearly all paths are in lower case.
-        return route, values if path.islower() else [*map(canonical_id, values)]
+        # Hot: nearly all paths are in lower case. islower() looks up each character in a table.
+        return route, values if path == path.lower() else [*map(canonical_id, values)]
 
     def methods(self, path: str) -> list[str]:
         """Return the methods of the most exact route of a path; none if Werkzeug must match it."""
