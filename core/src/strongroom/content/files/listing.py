@@ -7,7 +7,8 @@ the whole nodes are read only if one is missing.
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache, partial
-from typing import Any, Final
+from itertools import chain
+from typing import Any, Final, cast
 
 from sqlalchemy import (
     Connection,
@@ -290,9 +291,9 @@ class FileListing:
     def _page(self, request: ListRequest, parts: Sequence[Part]) -> FilePage:
         """Return the page that consists of some parts."""
         # Owners are not part of the cached JSON: their names change without a new revision of the node.
-        owner_ids = {owner_id for _, owners in parts for owner_id in owners}
+        owner_ids = set(chain.from_iterable(owners for _, owners in parts))
         owners = self._users.summaries(request.connection, owner_ids)
-        return request.page([record for records, _ in parts for record in records], owners)
+        return request.page([*chain.from_iterable(records for records, _ in parts)], owners)
 
     def _read(
         self,
@@ -313,12 +314,13 @@ class FileListing:
         parameters = {**request.parameters, **start}
         rows = self._statement(query, place, _KEYS).all(connection, parameters)[part]
         keys = [(node_id, revision, permissions[own]) for node_id, revision, _, own in rows]
-        records = cached_nodes_json(keys)
+        records, owner_ids = cached_nodes_json(keys), {owner_id for _, _, owner_id, _ in rows}
+        # Hot: a search for None would compare it with each text (ADR 0076); no text is empty.
+        if all(records):
+            return cast("list[str]", records), owner_ids
         # One missing node needs the same query as all of them, so all are read again.
-        if None in records:
-            whole = self._statement(query, place, _WHOLE).all(connection, parameters)[part]
-            records = [_record(row, permissions) for row in whole]
-        return [record for record in records if record], {owner_id for _, _, owner_id, _ in rows}
+        whole = self._statement(query, place, _WHOLE).all(connection, parameters)[part]
+        return [_record(row, permissions) for row in whole], owner_ids
 
     def _statement(self, query: PageQuery, paging: Paging, columns: Columns) -> Statement[Any]:
         # The page size is part of the statement's text; the offset is a parameter.
