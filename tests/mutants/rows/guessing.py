@@ -187,9 +187,9 @@ ROWS: Final = (
     core(
         "rates-routes",
         "Routes that cost the server something are limited per address.",
-        "web/http/routing.py::Operation._count",
-        "if self.limit is not None:",
-        "if False:",
+        "web/http/routing.py::Operation.__call__",
+        "self.limit is not None and (refusal := self._count(self.limit)) is not None",
+        "(refusal := None) is not None",
         "rest/test_limits.py::test_a_made_up_x_forwarded_for_gains_nothing",
     ),
     core(

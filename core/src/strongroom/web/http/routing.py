@@ -31,7 +31,7 @@ from strongroom.foundation.plugins.hook_calls import WrongResult
 from strongroom.plugin_api import web
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.request import bind_to_host
-from strongroom.plugin_api.web import ApiError, Route, RouteResponse
+from strongroom.plugin_api.web import ApiError, Limit, Route, RouteResponse
 from strongroom.web.http.access import (
     Access,
     authenticate,
@@ -163,7 +163,7 @@ class Operation:
     def __call__(self, **parameters: Any) -> flask.Response:
         """Serve the current request; ``parameters`` are the path's."""
         # Before the token is verified and anything is parsed, which costs more.
-        if (refusal := self._count()) is not None:
+        if self.limit is not None and (refusal := self._count(self.limit)) is not None:
             return self._response(refusal, parameters)
         # Before the query and the body are parsed, so that clients without access learn nothing.
         caller = authenticate(
@@ -188,12 +188,11 @@ class Operation:
         require_verified_login(caller)
         return response
 
-    def _count(self) -> Any:
+    def _count(self, limit: Limit) -> Any:
         """Count the request against the limit, and return a response if that refuses it."""
-        if callable(self.limit):
-            return self.limit()
-        if self.limit is not None:
-            get_service(RateLimits).check(self.limit)
+        if callable(limit):
+            return limit()
+        get_service(RateLimits).check(limit)
         return None
 
     def _answer(self, parameters: dict[str, Any]) -> flask.Response:
