@@ -94,11 +94,12 @@ def send_content(content: Content, *, cache_control: str) -> Response:
     version = _version_headers(current, cache_control)
     if is_unchanged(current):
         return not_modified(version)
-    ranged = method() in _RANGED_METHODS and if_range_holds(current)
+    name = method()
+    ranged = name in _RANGED_METHODS and if_range_holds(current)
     spans = parse_ranges(header("Range"), content.size) if ranged else None
     headers = [*_content_headers(content.name, content.content_type, content.checksum), *version]
     if spans is None:
-        return _whole(content, headers)
+        return _whole(content, headers, is_head=name == "HEAD")
     return _part(content, spans[0], headers) if len(spans) == 1 else _parts(content, spans, headers)
 
 
@@ -147,8 +148,7 @@ def content_disposition(name: str, *, inline: bool) -> str:
     return f'{kind}; filename="{plain}"{extended}'
 
 
-def _whole(content: Content, headers: HeaderList) -> Response:
-    is_head = method() == "HEAD"
+def _whole(content: Content, headers: HeaderList, *, is_head: bool) -> Response:
     preference = header("Want-Content-Digest")
     if preference and content.checksum and not is_head and _WANTED_DIGEST.search(preference):
         headers.append(("Content-Digest", _digest(content.checksum)))
@@ -188,8 +188,8 @@ def _body(content: Content, start: int, length: int) -> Iterable[bytes]:
 def _response(
     body: Iterable[bytes], status: int, content_type: str, length: int, headers: HeaderList
 ) -> Response:
-    about = [("Content-Type", content_type), ("Content-Length", str(length))]
-    return Response(body, status, [*about, *headers])
+    about = (("Content-Type", content_type), ("Content-Length", str(length)))
+    return Response(body, status, (*about, *headers))
 
 
 def check_sending(response: Response, before: BeforeSending, size: int) -> Response:
