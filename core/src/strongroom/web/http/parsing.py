@@ -250,8 +250,7 @@ def refuse_query() -> None:
         ValidationFailed: there is one.
         MalformedRequest: there are too many.
     """
-    if current_environ().get("QUERY_STRING"):
-        parse_query(_NoParameters)
+    parse_query(_NoParameters)
 
 
 # Most queries are queries of pages, and loading one takes longer than a short page.

@@ -196,10 +196,11 @@ class Operation:
         return None
 
     def _answer(self, parameters: dict[str, Any]) -> flask.Response:
-        if _has_body():
+        environ = current_environ()
+        if _has_body(environ):
             # Uploads replace it, and read in pieces.
             flask.request.max_content_length = self.max_body
-        if self._refuses_query:
+        if self._refuses_query and environ.get("QUERY_STRING"):
             refuse_query()
         for name, parse in self.inputs.items():
             parameters[name] = parse()
@@ -290,8 +291,7 @@ class Operation:
         return JsonRepresentation(text, value["revision"])
 
 
-def _has_body() -> bool:
-    environ = current_environ()
+def _has_body(environ: Mapping[str, Any]) -> bool:
     return environ.get("CONTENT_LENGTH", "") not in ("", "0") or "wsgi.input_terminated" in environ
 
 
