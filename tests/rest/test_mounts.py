@@ -75,6 +75,9 @@ def application(host):
         elif path == "/stat":
             host.authenticate()
             body = host.files.stat("a\\0b", "c").id
+        elif path == "/stored":
+            start_response("200 OK", [("cache-control", "public, max-age=60")])
+            return []
         elif path == "/none":
             start_response("204 No Content", [])
             return []
@@ -192,7 +195,12 @@ class TestRequest:
         )
         assert (answer.headers["Cache-Control"], answer.headers["X-Hook"]) == ("no-store", "yes")
         empty = api.get("/mount/none")
+        assert empty.headers["Cache-Control"] == "no-store"
         assert (empty.status_code, empty.data, empty.headers.get("Content-Type")) == (204, b"", None)
+
+    def test_its_policy_of_caches_stays_in_any_case(self, api: Api) -> None:
+        answer = api.get("/mount/stored", headers={"Authorization": "Basic eA=="})
+        assert answer.headers.getlist("Cache-Control") == ["public, max-age=60"]
 
     def test_hooks_of_requests_may_answer_for_it(self, api: Api) -> None:
         answer = api.get("/mount/x", headers={"X-Closed": "1"})

@@ -422,10 +422,10 @@ ROWS: Final = (
     ),
     core(
         "web-no-store",
-        "Caches do not store the answers to requests with a token.",
+        "Caches do not store answers whose route has set no policy.",
         "web/http/dispatch/application.py::Application._completed",
-        "defaults = (NO_STORE,) if is_private else ()",
-        "defaults = ()",
+        "response.add_headers(headers, (DEFAULT_POLICY,))",
+        "response.add_headers(headers)",
         "rest/test_conventions.py::test_authenticated_responses_are_not_stored_by_caches",
     ),
     core(

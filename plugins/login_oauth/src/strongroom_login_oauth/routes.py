@@ -398,10 +398,10 @@ class Routes:
         if target is None and "error" in members:
             raise ApiError(self._denied)
         if target is None:
-            return _not_stored(jsonify({**members, "state": state}))
+            return _without_referrer(jsonify({**members, "state": state}))
         separator = "&" if "?" in target else "?"
         url = f"{target}{separator}{urlencode({**members, 'state': state})}"
-        return _not_stored(redirect(url, 303))
+        return _without_referrer(redirect(url, 303))
 
     def _normalized(self, query: Json) -> Json:
         """Return the parameters of a redirect, with ``code``, or ``error`` as a code of this server."""
@@ -489,8 +489,7 @@ def bind_account(
     )
 
 
-def _not_stored(response: Any) -> Response:
-    response.headers["Cache-Control"] = "no-store"
+def _without_referrer(response: Any) -> Response:
     response.headers["Referrer-Policy"] = "no-referrer"
     result: Response = response
     return result

@@ -78,13 +78,6 @@ def end_oidc_sessions(provider: str) -> Any:
     return Response(status=200)
 
 
-@routes.after_request
-def forbid_storage(response: Any) -> Any:
-    """Keep responses out of caches, refusals included (section 2.8)."""
-    response.headers["Cache-Control"] = "no-store"
-    return response
-
-
 def _login() -> OIDCLogin:
     login = current_host().extension(OIDCLogin)
     assert login is not None  # noqa: S101  the route exists only with it

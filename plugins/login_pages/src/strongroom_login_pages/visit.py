@@ -270,7 +270,6 @@ class LoginVisit(Visit):
     def redirect_to(self, url: str) -> Any:
         """Return a redirect to a front end."""
         response = redirect(url, 303)
-        response.headers["Cache-Control"] = "no-store"
         response.headers["Referrer-Policy"] = "no-referrer"
         return response
 

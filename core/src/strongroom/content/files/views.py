@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from functools import lru_cache
-from typing import Final
 
 from strongroom.content.files.listing import FileListing
 from strongroom.content.files.node_paths import NodePaths
@@ -46,6 +45,7 @@ from strongroom.plugin_api.schemas import DoneSchema, collection_schema
 from strongroom.plugin_api.storage import ByteStream
 from strongroom.plugin_api.web import PROOF_PARAMETERS
 from strongroom.web.http.access import Access, current_identity, own_id
+from strongroom.web.http.caching import CACHE_CONTROL, PRIVATE_NO_STORE, PRIVATE_REVALIDATED
 from strongroom.web.http.downloads import (
     DOWNLOAD_CONTENT,
     INLINE_TYPES,
@@ -62,9 +62,6 @@ from strongroom.web.http.request import get_service, method
 from strongroom.web.http.response import Response
 from strongroom.web.http.routing import Blueprint
 from strongroom.web.http.uploads import UPLOAD_BODY, receive_upload
-
-CACHE_CONTROL: Final = "private, no-cache"
-"""``Cache-Control`` of downloads of tenants' files."""
 
 Offer = Callable[[Callable[[], Mapping[str, str]]], Handover | None]
 """Returns the proxy path or store URL that serves a file with response headers, if there is one."""
@@ -114,7 +111,7 @@ def send_file(content: Content, offer: Offer, *, cache_control: str) -> Response
     if isinstance(handover, InternalPath):
         return _internal(response, handover.path)
     # A presigned URL grants access, so the redirect must not be cached.
-    return Response((), 307, {"Location": handover.url, "Cache-Control": "private, no-store"})
+    return Response((), 307, {"Location": handover.url, CACHE_CONTROL: PRIVATE_NO_STORE})
 
 
 def send_download(
@@ -157,10 +154,10 @@ def send_node(
     if before is None:
         delivery = get_service(Delivery)
         response = send_file(
-            content, lambda headers: delivery.offer(location, headers), cache_control=CACHE_CONTROL
+            content, lambda headers: delivery.offer(location, headers), cache_control=PRIVATE_REVALIDATED
         )
     else:
-        response = send_content(content, cache_control=CACHE_CONTROL)
+        response = send_content(content, cache_control=PRIVATE_REVALIDATED)
     # HEAD requests and responses such as 304 are not downloads.
     if method() == "GET" and response.status_code in SENT:
         if before is not None:

@@ -16,6 +16,7 @@ from strongroom.foundation.caller import AnyCaller
 from strongroom.plugin_api.files import BeforeSending
 from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.binary_content import binary_content
+from strongroom.web.http.caching import PRIVATE_REVALIDATED
 from strongroom.web.http.downloads import Content, check_sending, send_content
 from strongroom.web.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE
 from strongroom.web.http.parsing import identifier, text
@@ -147,7 +148,7 @@ def send_bundle(
         tag=bundle.manifest.tag,
     )
     try:
-        response = send_content(content, cache_control="private, no-cache")
+        response = send_content(content, cache_control=PRIVATE_REVALIDATED)
     except BaseException:
         bundle.manifest.close()
         raise

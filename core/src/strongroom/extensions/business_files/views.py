@@ -15,6 +15,7 @@ from strongroom.foundation import errors
 from strongroom.plugin_api.schemas import DoneSchema
 from strongroom.plugin_api.web import Location
 from strongroom.web.http.access import TOKEN_HEADER, Access, current_identity, optional_identity
+from strongroom.web.http.caching import immutable
 from strongroom.web.http.conditions import Validators, is_unchanged
 from strongroom.web.http.downloads import DOWNLOAD_CONTENT, Content, send_content
 from strongroom.web.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
@@ -67,7 +68,6 @@ blueprint = Blueprint(
 
 Json = dict[str, Any]
 
-_YEAR = 31_536_000
 _UPLOAD_ERRORS = (
     errors.ValidationFailed,
     errors.LengthRequired,
@@ -201,9 +201,8 @@ def download_business_file(file_name: str, query: Json) -> Response:
         modified_at=file.file.created_at,
         open=lambda start, length: files.open(file.blob, start, length),
     )
-    scope = "public" if file.is_public else "private"
-    # The content under a name never changes, so caches may store it for a year.
-    response = send_content(content, cache_control=f"{scope}, max-age={_YEAR}, immutable")
+    # The content under a name never changes.
+    response = send_content(content, cache_control=immutable(is_public=file.is_public))
     if not file.is_public:
         # A browser must not display a cached copy to its next user without a token.
         response.vary.update(("Authorization", TOKEN_HEADER))

@@ -13,6 +13,7 @@ from strongroom.identity.accounts.schemas import StartSchema
 from strongroom.plugin_api.web import StartPage
 from strongroom.version import __version__
 from strongroom.web.http.access import Access
+from strongroom.web.http.caching import CACHE_CONTROL, DAY, public
 from strongroom.web.http.request import get_service, header, languages
 from strongroom.web.http.response import Response, no_content
 from strongroom.web.http.routing import Blueprint
@@ -108,4 +109,4 @@ def get_favicon() -> Response:
     Responds 204 without a body, so that the requests of browsers are no errors in the log. The response
     may be cached for a day.
     """
-    return no_content({"Cache-Control": "public, max-age=86400"})
+    return no_content({CACHE_CONTROL: public(DAY)})

@@ -55,7 +55,6 @@ def export_own_data(user_id: str) -> Response:
         "Content-Type": _ZIP,
         "Content-Length": str(archive.size),
         "Content-Disposition": content_disposition("own-data.zip", inline=False),
-        "Cache-Control": "no-store",
     }
     return Response(archive, headers=headers)
 

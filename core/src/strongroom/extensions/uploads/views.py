@@ -251,7 +251,7 @@ def _terminate(tenant_id: str, upload_id: str) -> Response:
 def state_headers(upload: Upload) -> dict[str, str]:
     """Return the headers of an upload's state, which are sent with the headers of its progress."""
     metadata = {"Upload-Metadata": upload.metadata} if upload.metadata else {}
-    return {"Upload-Length": str(upload.size), "Cache-Control": "no-store", **metadata}
+    return {"Upload-Length": str(upload.size), **metadata}
 
 
 def progress_headers(upload: Upload) -> dict[str, str]:

@@ -30,6 +30,7 @@ from strongroom.identity.verification.captchas import CaptchaAnswer
 from strongroom.plugin_api.login import LoginAttempt, VerificationCode
 from strongroom.plugin_api.schemas import DoneSchema, IssuedTokensSchema, PagingQuery, collection_schema
 from strongroom.web.http.access import TOKEN_HEADER, Access, current_identity, optional_identity, own_id
+from strongroom.web.http.caching import CACHE_CONTROL, public
 from strongroom.web.http.conditions import Validators, is_unchanged
 from strongroom.web.http.headers import TOKEN_RESPONSE
 from strongroom.web.http.paging import envelope, paging, reference
@@ -42,7 +43,7 @@ REFRESH_HEADER: Final = "X-Refresh-Token"
 KEYS_MAX_AGE: Final = 300
 """Seconds for which clients may cache the key set."""
 
-_PROVIDER_HEADERS: Final = (("Cache-Control", "public, max-age=300"), ("Vary", "Accept-Language"))
+_PROVIDER_HEADERS: Final = ((CACHE_CONTROL, public(300)), ("Vary", "Accept-Language"))
 
 blueprint = Blueprint(
     "authorizations",
@@ -247,7 +248,7 @@ def get_key_set() -> tuple[dict[str, Any], int, Headers]:
 
     A verifier that encounters an unknown key id fetches the set again.
     """
-    headers = {"Cache-Control": f"public, max-age={KEYS_MAX_AGE}"}
+    headers = {CACHE_CONTROL: public(KEYS_MAX_AGE)}
     return get_service(AuthorizationService).public_keys(), 200, headers
 
 

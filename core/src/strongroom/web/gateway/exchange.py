@@ -21,6 +21,7 @@ from strongroom.web.gateway.responses import (
     WaitingResponses,
     send_whole,
 )
+from strongroom.web.http.caching import DEFAULT_POLICY
 
 RETRY_SECONDS: Final = 1
 """The Retry-After value, in seconds, of requests that are refused because all threads are busy."""
@@ -227,7 +228,7 @@ class Exchange:
         body = errors.error_json(error, request_id).encode()
         headers = [
             ("Content-Type", "application/json"),
-            ("Cache-Control", "no-store"),
+            DEFAULT_POLICY,
             ("Content-Length", str(len(body))),
             ("X-Content-Type-Options", "nosniff"),
             ("X-Request-Id", request_id),

@@ -4,11 +4,11 @@ Every route that requires a caller accepts tokens, and access keys as bearer tok
 Other ways to present an access key are the authenticators of plugins; a route accepts them by name.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from strongroom.foundation.caller import Caller, Identity, KeyUse
 from strongroom.foundation.errors import (
@@ -33,7 +33,6 @@ __all__ = [
     "TokenAuthenticator",
     "administers_by_key",
     "authenticate",
-    "carries_token",
     "current_identity",
     "login_watch",
     "optional_identity",
@@ -306,11 +305,6 @@ def _key_of_authenticator(access: Access, authenticators: Sequence[str]) -> str 
     if key is None and access is not Access.OPTIONAL:
         raise TokenRequired
     return key
-
-
-def carries_token(environ: Mapping[str, Any]) -> bool:
-    """Return whether a request has a header in which tokens are presented, valid or not."""
-    return "HTTP_AUTHORIZATION" in environ or "HTTP_X_ACCESS_TOKEN" in environ
 
 
 def _bearer_token(authorization: str) -> str | None:

@@ -21,6 +21,7 @@ from strongroom.plugin_api.files import BeforeSending, Sending
 from strongroom.plugin_api.storage import ByteStream
 from strongroom.web.http.access import login_watch
 from strongroom.web.http.binary_content import binary_content
+from strongroom.web.http.caching import CACHE_CONTROL
 from strongroom.web.http.conditions import (
     MultipartRanges,
     Span,
@@ -120,7 +121,7 @@ def _version_headers(current: Validators, cache_control: str) -> HeaderList:
     return [
         ("ETag", current.etag),
         *modified,
-        ("Cache-Control", cache_control),
+        (CACHE_CONTROL, cache_control),
         ("Content-Security-Policy", _SANDBOX),
     ]
 

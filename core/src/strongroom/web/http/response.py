@@ -87,7 +87,8 @@ class Response(flask.Response):
                 items[:] = [item for item in items if item[0] != header[0]]
             items.append(header)
         for default in defaults:
-            if default[0] not in present:
+            # Names have any case in the responses of mounted applications and in hooks of plugins.
+            if default[0] not in present and default[0].lower() not in map(str.lower, present):
                 items.append(default)
 
     def plain_json(self, excluded: frozenset[str]) -> bytes | None:

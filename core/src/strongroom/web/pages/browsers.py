@@ -189,8 +189,7 @@ class Browsers:
     def _finish(self, visit: BrowserVisit, response: Response) -> Response:
         if (value := visit.cookie()) is not None:
             self._cookie.write(response, value)
-        # The response depends on the session, so no cache may store it, and no other site may frame it.
-        response.headers.setdefault("Cache-Control", "no-store")
+        # The response depends on the session, so no other site may frame it.
         response.headers.setdefault("Content-Security-Policy", "frame-ancestors 'none'")
         return response
 

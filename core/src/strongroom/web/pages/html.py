@@ -144,7 +144,6 @@ class Pages:
         directives = with_sources({**_POLICY, **(policy or {})}, parts)
         response.headers["Content-Security-Policy"] = _policy(directives, nonce)
         response.headers["Referrer-Policy"] = "no-referrer"
-        response.headers["Cache-Control"] = "no-store"
         response.headers["Content-Language"] = language
         response.headers["Vary"] = "Accept-Language"
         return response

@@ -18,6 +18,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 from werkzeug.wrappers import Response
 
+from strongroom.web.http.caching import CACHE_CONTROL, REVALIDATED, immutable
 from strongroom.web.http.content_coding import GZIP, VARY, is_coded
 
 STATIC_PREFIX: Final = "/static"
@@ -43,7 +44,6 @@ PICTURES: Final = frozenset({".gif", ".ico", ".jpg", ".png", ".svg", ".webp"})
 """The suffixes of pictures."""
 
 _COMPRESSED: Final = frozenset({".css", ".js", ".json", ".map", ".mjs", ".svg", ".txt"})
-_YEAR: Final = 365 * 24 * 60 * 60
 # Also of a picture that is opened as a page of its own.
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
 _METHODS: Final = ("GET", "HEAD")
@@ -112,8 +112,7 @@ class StaticFolder:
         response = Response(self._files[name].read_bytes(), content_type=TYPES[suffix])
         response.set_etag(f"{self.digest}-{sha256(name.encode()).hexdigest()[:8]}")
         is_current = digest == self.digest
-        caching = f"public, max-age={_YEAR}, immutable" if is_current else "no-cache"
-        response.headers["Cache-Control"] = caching
+        response.headers[CACHE_CONTROL] = immutable(is_public=True) if is_current else REVALIDATED
         response.headers["Content-Security-Policy"] = _POLICY
         if suffix in _COMPRESSED:
             self._compress(response, name, environ)

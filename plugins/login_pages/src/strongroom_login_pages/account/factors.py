@@ -92,7 +92,6 @@ class FactorPages:
             return visit.missing()
         response = Response("\r\n".join([*lines, ""]), content_type="text/plain; charset=utf-8")
         response.headers["Content-Disposition"] = f'attachment; filename="{view.kind}.txt"'
-        response.headers["Cache-Control"] = "no-store"
         return response
 
     def _begin(self, visit: LoginVisit, kind: str, name: str) -> RestResponse:

@@ -19,6 +19,7 @@ from strongroom.foundation.errors import (
     PictureUnreadable,
 )
 from strongroom.plugin_api import files as api
+from strongroom.web.http.caching import CACHE_CONTROL, PRIVATE_NO_STORE
 from strongroom.web.http.downloads import INLINE_TYPES
 from strongroom.web.http.response import Response
 
@@ -92,6 +93,6 @@ class FileResponses(AsCaller, api.FilesAPI):
             .pictures.preview(original, width, caller.user_id)
         )
         # Shown inline, so it must be neither cached for others nor able to run anything.
-        headers = {"Cache-Control": "private, no-store", "Content-Disposition": "inline"}
+        headers = {CACHE_CONTROL: PRIVATE_NO_STORE, "Content-Disposition": "inline"}
         headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
         return Response(picture, 200, {"Content-Type": media_type, **headers})

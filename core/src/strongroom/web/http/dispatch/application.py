@@ -37,8 +37,8 @@ from werkzeug.routing import MapAdapter, RequestRedirect, Rule
 
 from strongroom.foundation import errors
 from strongroom.foundation.cache import Cache
-from strongroom.web.http.access import carries_token
 from strongroom.web.http.bounded_body import FormRequest
+from strongroom.web.http.caching import DEFAULT_POLICY
 from strongroom.web.http.content_coding import code_response
 from strongroom.web.http.dispatch.route_table import Direct, Hook, Hooks, RouteTable
 from strongroom.web.http.errors import error_response, register_error_handlers
@@ -56,9 +56,6 @@ from strongroom.web.http.response import JsonProvider, Response
 from strongroom.web.http.routing import Operation
 
 logger = logging.getLogger(__name__)
-
-NO_STORE: Final = ("Cache-Control", "no-store")
-"""The default Cache-Control of responses to requests with a token."""
 
 Builder = Callable[..., tuple[str, str]]
 """A function of Werkzeug that returns the domain and the path of a URL."""
@@ -267,16 +264,13 @@ class Application(Flask):
         identifier = find_request_id(environ)
         rule = context.rule if isinstance(context, OperationContext) else context.request.url_rule
         note_route(environ, rule.rule if rule else NO_ROUTE, identifier)
-        is_private = environ["REQUEST_METHOD"] != "GET" or carries_token(environ)
-        defaults = (NO_STORE,) if is_private else ()
         headers = (("X-Request-Id", identifier), _NOSNIFF)
         if isinstance(response, Response):
-            response.add_headers(headers, defaults)
+            response.add_headers(headers, (DEFAULT_POLICY,))
             if response.may_be_coded:
                 code_response(response, environ)
             return response
-        for default in defaults:
-            response.headers.setdefault(*default)
+        response.headers.setdefault(*DEFAULT_POLICY)
         response.headers.update(headers)
         return response
 
