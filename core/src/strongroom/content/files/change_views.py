@@ -21,7 +21,7 @@ from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.scanning.states import INSPECTION_ERRORS
 from strongroom.foundation import errors
 from strongroom.web.http.access import Access, current_identity
-from strongroom.web.http.headers import UPLOAD_REQUEST
+from strongroom.web.http.header_descriptions import UPLOAD_REQUEST
 from strongroom.web.http.request import get_service
 from strongroom.web.http.routing import Blueprint
 from strongroom.web.http.uploads import UPLOAD_BODY, receive_upload

@@ -54,7 +54,7 @@ from strongroom.web.http.downloads import (
     content_disposition,
     send_content,
 )
-from strongroom.web.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
+from strongroom.web.http.header_descriptions import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
 from strongroom.web.http.paging import paging
 from strongroom.web.http.parsing import DONE
 from strongroom.web.http.representations import JsonRepresentation

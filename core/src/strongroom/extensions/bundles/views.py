@@ -18,7 +18,7 @@ from strongroom.web.http.access import Access, current_identity
 from strongroom.web.http.binary_content import binary_content
 from strongroom.web.http.caching import PRIVATE_REVALIDATED
 from strongroom.web.http.downloads import Content, check_sending, send_content
-from strongroom.web.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE
+from strongroom.web.http.header_descriptions import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE
 from strongroom.web.http.parsing import identifier, text
 from strongroom.web.http.request import get_service
 from strongroom.web.http.routing import Blueprint

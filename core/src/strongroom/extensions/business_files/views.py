@@ -18,7 +18,7 @@ from strongroom.web.http.access import TOKEN_HEADER, Access, current_identity, o
 from strongroom.web.http.caching import immutable
 from strongroom.web.http.conditions import Validators, is_unchanged
 from strongroom.web.http.downloads import DOWNLOAD_CONTENT, Content, send_content
-from strongroom.web.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
+from strongroom.web.http.header_descriptions import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE, UPLOAD_REQUEST
 from strongroom.web.http.locations import absolute_url
 from strongroom.web.http.parsing import DONE
 from strongroom.web.http.representations import has_preconditions

@@ -18,7 +18,7 @@ from strongroom.identity.accounts.views import PROOF_ERRORS, require_fresh_proof
 from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
 from strongroom.plugin_api.web import PROOF_PARAMETERS
 from strongroom.web.http.access import Access, current_identity
-from strongroom.web.http.headers import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE
+from strongroom.web.http.header_descriptions import DOWNLOAD_REQUEST, DOWNLOAD_RESPONSE
 from strongroom.web.http.paging import envelope, paging, reference
 from strongroom.web.http.parsing import DONE
 from strongroom.web.http.request import get_service

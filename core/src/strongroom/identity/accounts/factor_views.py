@@ -38,7 +38,7 @@ from strongroom.plugin_api.login import VerificationCode
 from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
 from strongroom.plugin_api.web import PROOF_PARAMETERS, Location
 from strongroom.web.http.access import TOKEN_HEADER, Access, current_identity, own_id
-from strongroom.web.http.headers import TOKEN_RESPONSE
+from strongroom.web.http.header_descriptions import TOKEN_RESPONSE
 from strongroom.web.http.locations import absolute_url
 from strongroom.web.http.paging import envelope, paging, reference
 from strongroom.web.http.parsing import DONE

@@ -32,7 +32,7 @@ from strongroom.plugin_api.schemas import DoneSchema, IssuedTokensSchema, Paging
 from strongroom.web.http.access import TOKEN_HEADER, Access, current_identity, optional_identity, own_id
 from strongroom.web.http.caching import CACHE_CONTROL, public
 from strongroom.web.http.conditions import Validators, is_unchanged
-from strongroom.web.http.headers import TOKEN_RESPONSE
+from strongroom.web.http.header_descriptions import TOKEN_RESPONSE
 from strongroom.web.http.paging import envelope, paging, reference
 from strongroom.web.http.parsing import DONE
 from strongroom.web.http.request import client, get_service, languages, origin

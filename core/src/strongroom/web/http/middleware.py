@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from strongroom.foundation.logs import ACCESS_LOGGER
-from strongroom.web.http.headers import REQUEST_HEADERS, RESPONSE_HEADERS
+from strongroom.web.http.header_descriptions import REQUEST_HEADERS, RESPONSE_HEADERS
 
 NO_ROUTE: Final = "-"
 """The route label of a request that matches no route."""

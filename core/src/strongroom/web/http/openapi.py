@@ -14,7 +14,7 @@ from flask import Flask
 from strongroom.foundation.errors import StrongroomError, catalogue
 from strongroom.plugin_api.web import ErrorKind
 from strongroom.web.http.errors import ErrorSchema
-from strongroom.web.http.headers import request_header, response_headers
+from strongroom.web.http.header_descriptions import request_header, response_headers
 from strongroom.web.http.openapi_descriptions import describe_schemas, markdown
 from strongroom.web.http.openapi_examples import add_examples
 from strongroom.web.http.openapi_rules import state_rules

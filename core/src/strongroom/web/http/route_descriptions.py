@@ -26,7 +26,7 @@ from strongroom.plugin_api.web import ErrorKind, HeaderNames
 from strongroom.web.http.access import Access
 from strongroom.web.http.content_coding import require_codable
 from strongroom.web.http.errors import ErrorSchema
-from strongroom.web.http.headers import REQUEST_HEADERS, RESPONSE_HEADERS
+from strongroom.web.http.header_descriptions import REQUEST_HEADERS, RESPONSE_HEADERS
 from strongroom.web.http.idempotency import creates
 from strongroom.web.http.representations import has_revision
 from strongroom.web.http.route_parts import OperationRoute, needs_caller

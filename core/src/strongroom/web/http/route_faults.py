@@ -10,7 +10,7 @@ from werkzeug.routing import Map
 
 from strongroom.plugin_api.authentication import Sensitive
 from strongroom.plugin_api.web import ApiError, ErrorKind, HeaderNames, Location, Route
-from strongroom.web.http.headers import REQUEST_HEADERS, RESPONSE_HEADERS
+from strongroom.web.http.header_descriptions import REQUEST_HEADERS, RESPONSE_HEADERS
 
 _STATUSES: Final = range(200, 400)
 _PARAMETER: Final = re.compile(r"<(?:[^<>]*:)?(\w+)>")
