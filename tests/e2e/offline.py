@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlalchemy import select
 
 from strongroom.assembly.container import Container, build
-from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.blob_removal import ABANDONED_AFTER
 from strongroom.content.storage.models import BlobState, blobs
 from strongroom.content.storage.service import BlobService
 from strongroom.foundation.config import load

@@ -18,7 +18,7 @@ from sqlalchemy import select, text
 
 from strongroom.assembly.container import Container, build
 from strongroom.content.nodes.models import NodeType, nodes
-from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.blob_removal import ABANDONED_AFTER
 from strongroom.content.storage.service import BlobService
 from strongroom.extensions.storage_maintenance.fsck import FindingKind, StorageCheck
 from strongroom.foundation.config import load

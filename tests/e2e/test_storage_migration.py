@@ -15,7 +15,7 @@ from random import Random
 import pytest
 from sqlalchemy import func, select
 
-from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.blob_removal import ABANDONED_AFTER
 from strongroom.content.storage.models import BlobState, blobs
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import Inventory

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 from sqlalchemy import func, select
 
-from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.blob_removal import ABANDONED_AFTER
 from strongroom.content.storage.models import BlobState, blobs
 from strongroom.content.storage.service import BlobService
 from strongroom.extensions.business_files.models import business_files, picture_variants

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.support.api import Answer, Api, Person, error_code
 
-from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.blob_removal import ABANDONED_AFTER
 
 UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"
 

@@ -23,7 +23,7 @@ from tests.support.stores import oss_store, s3_store
 
 from strongroom.assembly.app import create_app
 from strongroom.content.scanning.worker import ScanWorker
-from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.blob_removal import ABANDONED_AFTER
 from strongroom.content.storage.service import BlobService
 from strongroom.content.tenants.models import tenants
 from strongroom.content.tenants.service import TenantService

@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from tests.support.api import Answer, Api, Person, creation_headers, error_code, upload_metadata
 from werkzeug.http import parse_date
 
-from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.blob_removal import ABANDONED_AFTER
 from strongroom.content.storage.models import blobs
 from strongroom.content.storage.service import BlobService
 from strongroom.extensions.uploads.repository import LEASE, upload_parts

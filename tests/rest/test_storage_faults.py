@@ -15,7 +15,7 @@ from tests.support.faults import Fault, FaultProxy
 from tests.support.stores import oss_store, s3_store
 from tests.support.waiting import SLACK_SECONDS
 
-from strongroom.content.storage.gc import ABANDONED_AFTER, BlobRemoval
+from strongroom.content.storage.blob_removal import ABANDONED_AFTER, BlobRemoval
 from strongroom.content.storage.models import BlobState, blobs, new_key
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import FAILURES_TO_OPEN, OPEN_MILLISECONDS, Store

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.blob_removal import ABANDONED_AFTER
 from strongroom.content.storage.models import new_key
 from strongroom.content.storage.namespaces import Namespace
 from strongroom.content.storage.service import BlobService

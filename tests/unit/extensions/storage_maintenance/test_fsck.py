@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, insert, select, update
 
-from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.blob_removal import ABANDONED_AFTER
 from strongroom.content.storage.models import BlobState, blobs, is_key, new_key
 from strongroom.content.storage.service import BlobService
 from strongroom.extensions.business_files.models import business_files

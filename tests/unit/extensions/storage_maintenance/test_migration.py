@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.blob_removal import ABANDONED_AFTER
 from strongroom.content.storage.models import blobs
 from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import Holding, Inventory

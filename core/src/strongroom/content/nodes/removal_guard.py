@@ -2,7 +2,7 @@
 
 Every function that removes rows of nodes or versions, or detaches a node from its folders, calls
 :class:`RemovalGuard` in its transaction and under the lock of the tenant. Bytes go only after the last
-row that refers to them, see ``storage/gc.py``, so they need no rule of their own.
+row that refers to them, see ``storage/blob_removal.py``, so they need no rule of their own.
 """
 
 from collections.abc import Sequence

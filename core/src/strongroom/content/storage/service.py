@@ -13,7 +13,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, FromClause, and_, bindparam, delete, or_, select, update
 
 from strongroom.clock import Clock
-from strongroom.content.storage.gc import BlobRemoval, DeletionLeases
+from strongroom.content.storage.blob_removal import BlobRemoval, DeletionLeases
 from strongroom.content.storage.models import (
     ADD_BLOB,
     LOCATION,

@@ -15,7 +15,7 @@ from typing import IO, Any, Final
 from sqlalchemy import Connection, func, select
 
 from strongroom.clock import Clock, iso_format
-from strongroom.content.storage.gc import DeletionLease, LeaseLost
+from strongroom.content.storage.blob_removal import DeletionLease, LeaseLost
 from strongroom.content.storage.models import BlobState, blobs
 from strongroom.content.storage.service import BlobService
 from strongroom.extensions.backup.archive import (
@@ -102,7 +102,7 @@ class BackupService:
         manifest.plugins = {name: tables.revision for name, tables in self._tables.items()}
         try:
             # The lease begins before the rows are read, so that no blob in them is deleted; see
-            # storage/gc.py.
+            # storage/blob_removal.py.
             with writing(path, manifest) as writer, self._blobs.leases.lease() as lease:
                 self._add_keys(writer)
                 self._add_rows(writer, lease, progress)

@@ -17,7 +17,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, bindparam, func, select
 
 from strongroom.clock import Clock
-from strongroom.content.storage.gc import ABANDONED_AFTER
+from strongroom.content.storage.blob_removal import ABANDONED_AFTER
 from strongroom.content.storage.models import (
     BLOB_ROW,
     BlobRow,

@@ -176,7 +176,7 @@ class BlobRemoval:
         Those whose deletion fails remain for the next collection.
         """
         # Check for leases only after the release is committed: a lease protects only blobs that are
-        # released after it was created, see strongroom.content.storage.gc.
+        # released after it was created, see strongroom.content.storage.blob_removal.
         if self._leases.any():
             return 0
         return sum(map(self._remove_one, batch))

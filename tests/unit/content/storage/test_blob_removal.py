@@ -5,7 +5,7 @@ from io import BytesIO
 import pytest
 from tests.support.api import Api
 
-from strongroom.content.storage.gc import LIFETIME, LeaseLost
+from strongroom.content.storage.blob_removal import LIFETIME, LeaseLost
 from strongroom.content.storage.service import BlobService
 
 
