@@ -179,7 +179,7 @@ ROWS: Final = (
     core(
         "throttle-forwarded-for",
         "X-Forwarded-For is believed of trusted proxies only.",
-        "web/http/request.py::TrustedProxies._client_address",
+        "web/http/trusted_proxies.py::TrustedProxies._client_address",
         "while hops and self.is_trusted(address) and",
         "while hops and",
         "rest/test_known_vulnerabilities.py::TestForwardedFor::test_it_is_ignored_from_other_peers",

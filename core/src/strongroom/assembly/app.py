@@ -48,9 +48,10 @@ from strongroom.web.http.mounts import BodyLimits, Mount, mount_fault, read_moun
 from strongroom.web.http.openapi import Description
 from strongroom.web.http.plugin_routes import PluginRoutes
 from strongroom.web.http.preconditions import link_changes
-from strongroom.web.http.request import PublicUrl, TrustedProxies, get_service, register_service
+from strongroom.web.http.request import PublicUrl, get_service, register_service
 from strongroom.web.http.reserved_routes import RESERVED, reserved_blueprint
 from strongroom.web.http.routing import Blueprint, Operation
+from strongroom.web.http.trusted_proxies import TrustedProxies
 from strongroom.web.pages.account_pages import ACCOUNT_PAGES, AccountPages, well_known_blueprint
 from strongroom.web.pages.browsers import Browsers
 from strongroom.web.pages.design import OWNER, PageDesign
