@@ -3,4 +3,4 @@
 Between two releases it is a development version, which ``make release`` writes after the tag.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
