@@ -10,29 +10,40 @@ from strongroom.foundation.config.page_settings import PagesSettings
 from strongroom.web.pages.brand_styles import brand_sheet
 from strongroom.web.pages.design import minified
 
-PAGES = (files("strongroom.web.pages") / "static" / "pages.css").read_text("utf-8")
+STATIC = files("strongroom.web.pages") / "static"
+SHEETS = [path.read_text("utf-8") for path in STATIC.iterdir() if path.name.endswith(".css")]
+TOKEN = re.compile(r"--([a-z0-9-]+): (?:light-dark\((#[0-9a-f]+), (#[0-9a-f]+)\)|(#[0-9a-f]+));")
+SURFACES = ("bg", "paper", "raise", "hover")
 
 
 def tokens(sheet: str) -> list[dict[str, str]]:
     """The colours of a sheet: light ones, then dark ones."""
-    roots = re.findall(r":root \{([^}]*)\}", sheet)
-    return [dict(re.findall(r"--([a-z-]+): (#[0-9a-f]+)", root)) for root in roots]
-
-
-LIGHT, DARK = (theme for theme in tokens(PAGES) if "ink" in theme)
+    found = TOKEN.findall(sheet)
+    return [{token[0]: token[mode] or token[3] for token in found} for mode in (1, 2)]
 
 
 @pytest.mark.parametrize("primary", ["#000000", "#ffffff", "#ffe600", "#1456b8", "#07c160", "#777777"])
 def test_labels_and_links_are_readable_whatever_the_brand(primary: str) -> None:
-    for theme, brand in zip(
-        (LIGHT, DARK), tokens(brand_sheet(PagesSettings(primary=primary))), strict=True
-    ):
+    own = tokens((STATIC / "tokens.css").read_text("utf-8"))
+    brands = tokens(brand_sheet(PagesSettings(primary=primary)))
+    for theme, brand in zip(own, brands, strict=True):
         colors = {name: parse_color(value) for name, value in (theme | brand).items()}
-        pairs = [("accent", "on-accent"), ("link", "card"), ("link", "paper")]
-        pairs += [("ink", "card"), ("ink", "paper"), ("muted", "card"), ("muted", "paper")]
-        pairs += [("bad", "bad-paper"), ("bad", "card"), ("good", "good-paper")]
+        pairs = [("accent", "accent-ink")]
+        pairs += [("link", surface) for surface in ("bg", "raise", "paper", "accent-soft")]
+        pairs += [(ink, surface) for ink in ("ink", "ink-2", "ink-3") for surface in SURFACES]
+        pairs += [(tone, f"{tone}-soft") for tone in ("ok", "warn", "bad")]
+        pairs += [(tone, surface) for tone in ("ok", "warn", "bad") for surface in SURFACES]
         for first, second in pairs:
             assert contrast(colors[first], colors[second]) >= TEXT_CONTRAST, (first, second)
+
+
+def test_the_line_around_fields_is_seen() -> None:
+    """WCAG 2.2, section 1.4.11."""
+    for theme in tokens((STATIC / "tokens.css").read_text("utf-8")):
+        colors = {name: parse_color(value) for name, value in theme.items()}
+        assert all(
+            contrast(colors["line-field"], colors[name]) >= 3 for name in ("bg", "raise", "paper")
+        )
 
 
 def test_sheets_are_sent_without_comments_and_needless_space() -> None:
@@ -42,5 +53,5 @@ def test_sheets_are_sent_without_comments_and_needless_space() -> None:
 
 
 def test_sheets_name_no_other_server() -> None:
-    assert "url(" not in PAGES
-    assert "@import" not in PAGES
+    assert len(SHEETS) > 2
+    assert not any("url(" in sheet or "@import" in sheet for sheet in SHEETS)

@@ -92,10 +92,10 @@ class PageDesign:
             self.brand, font=names.get("font_file"), picture=names.get("background_image")
         )
         sheets = {
-            "pages.css": minified((pages / "pages.css").read_text("utf-8")),
+            "pages.css": read_sheet("tokens.css", "pages.css"),
             "brand.css": minified(brand),
+            "frame.css": read_sheet("frame.css"),
         }
-        sheets["frame.css"] = minified((pages / "frame.css").read_text("utf-8"))
         contents = {name: sheet.encode() for name, sheet in sheets.items()}
         contents["zone.js"] = (pages / "zone.js").read_bytes()
         contents |= {file.name: file.content for file in self._files.values()}
@@ -123,8 +123,7 @@ class PageDesign:
 
         The font and the background of the brand are left out, because they are files.
         """
-        pages = files("strongroom.web.pages") / "static" / "pages.css"
-        return minified(f"{pages.read_text('utf-8')} {brand_sheet(self.brand)}")
+        return f"{read_sheet('tokens.css', 'pages.css')} {minified(brand_sheet(self.brand))}"
 
     def picture(self, key: str) -> str | None:
         """Return the path of a picture of the brand; ``None`` without one."""
@@ -164,6 +163,12 @@ def language_choices(language: str) -> Sequence[LanguageChoice]:
         for other in LOCALES
         if other != language
     ]
+
+
+def read_sheet(*names: str) -> str:
+    """Return style sheets of the design as one text."""
+    folder = files("strongroom.web.pages") / "static"
+    return minified(" ".join((folder / name).read_text("utf-8") for name in names))
 
 
 def minified(sheet: str) -> str:
