@@ -221,7 +221,7 @@ def test_an_update_of_a_login_informs_records_and_voids_as_every_route_does(api:
         *("anna@example.com", "+8613800138000") * 2,
         *("anna@example.com", "+8613800138000", "new@example.com"),
     ]
-    assert all("From: an import of users by an administrator" in messages[at][1] for at in (0, 2, 4))
+    assert all("Where: an import of users by an administrator" in messages[at][1] for at in (0, 2, 4))
     replaced_text = "Your e-mail address was changed from a•••@example.com to n•••@example.com."
     assert all(replaced_text in text for _, text in messages[4:])
     assert "The mobile number +86•••8000 was added to your account." in messages[0][1]

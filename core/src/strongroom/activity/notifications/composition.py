@@ -5,7 +5,7 @@ flexible boxes. It loads nothing but the logos of the brand.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from string import Template
@@ -29,12 +29,15 @@ EMAIL: Final = "email"
 _FONTS: Final = (
     "system-ui,-apple-system,'Segoe UI','PingFang SC','Microsoft YaHei','Noto Sans CJK SC',sans-serif"
 )
-_DARK_CARD: Final = Color(0x1F, 0x24, 0x29)
+_DARK_CARD: Final = Color(0x1A, 0x1E, 0x24)
 _LINE_HEIGHTS: Final = {"zh": "28px"}
 _LINE_HEIGHT: Final = "24px"
 _QUESTIONS: Final = "Questions? Contact us:"
 _EMPHASIZED: Final = {"$code": "code", "$link": "link"}
 """Paragraphs that the HTML shows as a large code or as a button."""
+
+_FACT: Final = re.compile(r"([^:：$]+)[:：] ?(\$\w+)")
+"""A line of a name and a value. Paragraphs of such lines alone are a table in the HTML."""
 
 _TRUSTED: Final = frozenset({"code", "link", "minutes", "hours", "days", "text"})
 """Parameters of the server and of plugins. All others are names that users have chosen."""
@@ -50,6 +53,7 @@ _URL: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.)\S*", re.IGNORECASE)
 class _Block:
     kind: str
     text: Markup
+    facts: Sequence[tuple[str, Markup]] = ()
 
 
 Recipient = tuple[str, str]
@@ -136,10 +140,7 @@ class Composer:
         return str(_escaped(text.html, values)) if text.html else self._built_in(text, locale, values)
 
     def _built_in(self, text: Text, locale: str, values: Mapping[str, str]) -> str:
-        blocks = [
-            _Block(_EMPHASIZED.get(paragraph, "text"), _escaped(paragraph, values))
-            for paragraph in text.mail_paragraphs
-        ]
+        blocks = [_block(paragraph, values) for paragraph in text.mail_paragraphs]
         primary = self._brand.primary_color
         return self._layout.render(
             language=locale,
@@ -189,6 +190,14 @@ def plain_name(value: str) -> str:
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
     return Template(text).substitute(values)
+
+
+def _block(paragraph: str, values: Mapping[str, str]) -> _Block:
+    text = _escaped(paragraph, values)
+    facts = [_FACT.fullmatch(line) for line in paragraph.splitlines()]
+    if not all(facts):
+        return _Block(_EMPHASIZED.get(paragraph, "text"), text)
+    return _Block("facts", text, [(fact[1], _escaped(fact[2], values)) for fact in facts if fact])
 
 
 def _escaped(text: str, values: Mapping[str, str]) -> Markup:

@@ -63,7 +63,7 @@ def _code(subject: str, request: str, coded_subject: str = "") -> Text:
     return Text(subject, _CODE_SMS, f"{request}\n\n{_CODE_END}", coded_subject)
 
 
-_SOURCE: Final = "Time: $time\nFrom: $source"
+_SOURCE: Final = "When: $time\nWhere: $source"
 
 
 def _notice(subject: str, advice: str) -> Text:
