@@ -17,6 +17,7 @@ from strongroom_console.server.spaces import spaces
 from strongroom_console.server.state import state
 from strongroom_console.server.storages import storages
 from strongroom_console.server.user_account import user_account
+from strongroom_console.server.user_changes import user_changes
 from strongroom_console.server.user_list import user_list
 from strongroom_console.server.user_logins import user_logins
 from strongroom_console.server.user_metadata import user_metadata
@@ -24,6 +25,7 @@ from strongroom_console.server.user_metadata import user_metadata
 AREAS: Final[tuple[Blueprint, ...]] = (
     overview,
     user_list,
+    user_changes,
     new_user,
     user_account,
     user_logins,

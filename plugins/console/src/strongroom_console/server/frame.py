@@ -6,6 +6,8 @@ from typing import Any, Final
 from werkzeug.exceptions import NotFound
 
 from strongroom.plugin_api.visits import Visit
+from strongroom.plugin_api.web import RestResponse
+from strongroom_console.ages import ages
 from strongroom_console.scopes import SCOPES
 from strongroom_console.visit import console_visit
 
@@ -52,5 +54,7 @@ def server_page(visit: Visit, template: str, section: str, **values: Any) -> Any
         sections={f"{here}/{path}": key for path, key in SECTIONS.items()},
         section=f"{here}/{section}",
         scope_names=SCOPES,
+        age=ages(visit.host),
+        faulty=faulty_fields(values.get("refusal")),
         **values,
     )

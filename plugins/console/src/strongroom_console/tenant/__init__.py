@@ -7,6 +7,7 @@ from flask import Blueprint
 from strongroom_console.tenant.activity import activity
 from strongroom_console.tenant.groups import groups
 from strongroom_console.tenant.invitations import invitations
+from strongroom_console.tenant.member_bulk import member_bulk
 from strongroom_console.tenant.member_changes import member_changes
 from strongroom_console.tenant.members import members
 from strongroom_console.tenant.retention import retention
@@ -21,6 +22,7 @@ from strongroom_console.tenant.webhooks import webhooks
 
 AREAS: Final[tuple[Blueprint, ...]] = (
     members,
+    member_bulk,
     member_changes,
     groups,
     invitations,

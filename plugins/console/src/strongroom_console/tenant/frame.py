@@ -7,6 +7,7 @@ from urllib.parse import quote
 from werkzeug.exceptions import NotFound
 
 from strongroom.plugin_api.visits import Visit
+from strongroom_console.ages import ages
 
 SECTIONS: Final[Mapping[str, str]] = {
     "files/": "files",
@@ -69,6 +70,7 @@ def tenant_page(visit: Visit, template: str, tenant_id: str, section: str, **val
         tenant=tenant,
         is_tenant_administrator=role == "admin",
         role=role,
+        age=ages(visit.host),
         tenant_root=here,
         sections={f"{here}/{path}": key for path, key in sections.items()},
         section=f"{here}/{section}",

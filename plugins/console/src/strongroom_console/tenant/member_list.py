@@ -1,7 +1,7 @@
 """The members of a tenant, which pages name and offer in forms."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from werkzeug.exceptions import NotFound
@@ -45,6 +45,14 @@ def distinct_names(names: Mapping[str, str]) -> Mapping[str, str]:
         user_id: f"{name} · {user_id[-_ID_END:]}".lstrip(" ·") if uses[name] > 1 else name
         for user_id, name in names.items()
     }
+
+
+def with_marks(rows: Sequence[Json]) -> list[Json]:
+    """Return rows with a ``mark``, the end of the id, where others have the same name."""
+    uses = Counter(row["name"] for row in rows)
+    return [
+        {**row, "mark": f"… {row['id'][-_ID_END:]}" if uses[row["name"]] > 1 else ""} for row in rows
+    ]
 
 
 def offered_members(visit: Visit, tenant_id: str) -> Mapping[str, str]:

@@ -1,37 +1,73 @@
-"""The members of a tenant: the list, new members, and leaving the tenant."""
+"""The members of a tenant: the list with its search, new members, and leaving the tenant."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from flask import Blueprint, request
 
-from strongroom.plugin_api.page_lists import page_links, page_number
-from strongroom_console.lists import PAGE_SIZE
+from strongroom.plugin_api.page_lists import PageLinks
+from strongroom_console.filters import chips_of
+from strongroom_console.lists import read_matching
 from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
-from strongroom_console.tenant.member_list import ROLES, member_row, service_account_ids
+from strongroom_console.tenant.member_list import (
+    ROLES,
+    member_row,
+    named,
+    service_account_ids,
+    with_marks,
+)
 from strongroom_console.visit import ConsoleVisit, console_visit
 
 members: Final = Blueprint("members", __name__, url_prefix="/tenants/<tenant_id>")
 
 _SECTION: Final = "members/"
+_CHIPS: Final = {("role", "admin"): "administrators", ("role", "records"): "records-managers"}
+
+Json = Mapping[str, Any]
 
 
 @members.get("/members/")
 def show_members(tenant_id: str) -> Any:
-    """List the members; administrators add others by the form."""
+    """List the members that the search finds; administrators change them."""
     visit = console_visit()
-    page = visit.read(tenant_path(tenant_id, "members"), pageSize=PAGE_SIZE, pageNumber=page_number())
     is_administrator = visit.host.tenants.role(tenant_id) == "admin"
+    query = _query()
+    rows, links = _matching(visit, tenant_id, query)
     return tenant_page(
         visit,
         "tenant/members.html",
         tenant_id,
         _SECTION,
-        rows=[member_row(item, page["included"]) for item in page["data"]],
-        links=page_links(page["meta"]),
+        rows=rows,
+        links=links,
+        query=query,
+        chips=chips_of(_CHIPS, query),
         roles=ROLES,
         service_accounts=service_account_ids(visit, tenant_id) if is_administrator else (),
     )
+
+
+def _query() -> Json:
+    values = {"q": request.args.get("q", "").strip()[:255], "role": request.args.get("role", "")}
+    return {key: value for key, value in values.items() if value and (key == "q" or value in ROLES)}
+
+
+def _matching(visit: ConsoleVisit, tenant_id: str, query: Json) -> tuple[list[Json], PageLinks]:
+    """Return a page of the members whose names have the words of the search, and the role."""
+    role = query.get("role")
+
+    def is_of_role(member: Json) -> bool:
+        return role is None or member["role"] == role
+
+    items, included, links = read_matching(
+        visit,
+        tenant_path(tenant_id, "members"),
+        query.get("q", ""),
+        lambda member, included: str(named(member["user"], included)["name"]),
+        None if role is None else is_of_role,
+    )
+    return with_marks([member_row(item, included) for item in items]), links
 
 
 @members.post("/members/")
