@@ -92,12 +92,13 @@ class PageDesign:
             self.brand, font=names.get("font_file"), picture=names.get("background_image")
         )
         sheets = {
-            "pages.css": read_sheet("tokens.css", "pages.css"),
+            "pages.css": read_sheet("tokens.css", "pages.css", "parts.css"),
             "brand.css": minified(brand),
             "frame.css": read_sheet("frame.css"),
         }
         contents = {name: sheet.encode() for name, sheet in sheets.items()}
-        contents["zone.js"] = (pages / "zone.js").read_bytes()
+        contents |= {name: (pages / name).read_bytes() for name in ("zone.js", "parts.js")}
+        contents["icons.svg"] = (pages / "vendor/icons.svg").read_bytes()
         contents |= {file.name: file.content for file in self._files.values()}
         return StaticFolder({name: StaticContent(content) for name, content in contents.items()})
 
@@ -116,6 +117,16 @@ class PageDesign:
     def script(self) -> str:
         """The path of the script of all pages: the time zone of the browser."""
         return self._path("zone.js")
+
+    @cached_property
+    def parts_script(self) -> str:
+        """The path of the script of the parts of pages: menus, dialogs and toasts."""
+        return self._path("parts.js")
+
+    @cached_property
+    def icons(self) -> str:
+        """The path of the sprite of all icons."""
+        return self._path("icons.svg")
 
     @cached_property
     def inline_style(self) -> str:

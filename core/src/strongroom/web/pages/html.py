@@ -24,7 +24,9 @@ from strongroom.plugin_api.forms import PagePart
 from strongroom.plugin_api.times import shown_day, shown_moment, zone_name
 from strongroom.web.http.languages import translator
 from strongroom.web.http.request import get_service
+from strongroom.web.pages.avatars import avatar_color, initial, initials
 from strongroom.web.pages.design import TEXTS, FrameLink, LanguageChoice, PageDesign, language_choices
+from strongroom.web.pages.icons import icon_path
 from strongroom.web.pages.languages import page_languages
 from strongroom.web.pages.page_texts import PageTexts
 from strongroom.web.pages.page_zones import page_zone
@@ -181,7 +183,8 @@ class Pages:
                 lstrip_blocks=True,
                 undefined=StrictUndefined,
             )
-            environment.filters |= {"shown": _shown, "moment": _moment, "day": _day}
+            environment.filters |= _FILTERS
+            environment.globals |= {"icon_path": icon_path}
             self._environments[copies] = environment
         return self._environments[copies]
 
@@ -199,6 +202,16 @@ def _moment(moment: int | str) -> str:
 def _day(moment: int | str) -> str:
     """The filter ``day``: the day of a point in time in the zone of the page."""
     return shown_day(moment, page_zone())
+
+
+_FILTERS: Final = {
+    "shown": _shown,
+    "moment": _moment,
+    "day": _day,
+    "initial": initial,
+    "initials": initials,
+    "avatar_color": avatar_color,
+}
 
 
 def _parts(values: Iterable[object]) -> list[PagePart]:
