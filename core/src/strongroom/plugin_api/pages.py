@@ -7,7 +7,7 @@ language, at least ``en``.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from strongroom.plugin_api.login import Credential
 
@@ -90,6 +90,10 @@ class LoginLink:
     own_app: tuple[str, ...] = ()
 
 
+MenuPlace = Literal["menu", "area", "person"]
+"""The part of the menu: the sidebar, the areas that it switches to, or the menu of the user."""
+
+
 @dataclass(frozen=True, slots=True)
 class MenuItem:
     """An item of the menu of the pages for users who are logged in.
@@ -99,12 +103,48 @@ class MenuItem:
         path: the path of the page.
         order: its place; items of one order are in the order of ``plugins.enabled``.
         for_administrators: whether only administrators of the server see it.
+        icon: the name of an icon of the server, such as ``folder``; empty: a circle.
+        place: the part of the menu.
+        choices: the path of the places of an area, which the switcher reads when it opens: an HTML
+            document whose first ``ul`` has their links; ``None`` without such places.
     """
 
     labels: Mapping[str, str]
     path: str
     order: int = 100
     for_administrators: bool = False
+    icon: str = ""
+    place: MenuPlace = "menu"
+    choices: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MenuSection:
+    """A page of an area, in the sidebar of its pages.
+
+    Args:
+        path: the path of the page, with the base path of the server.
+        key: the key of its text.
+        icon: the name of its icon, as of a :class:`MenuItem`.
+        count: what stands behind the text, such as a number.
+    """
+
+    path: str
+    key: str
+    icon: str = ""
+    count: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MenuGroup:
+    """Sections of an area below one heading.
+
+    Args:
+        key: the key of the heading; empty without one.
+    """
+
+    sections: Sequence[MenuSection]
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +185,7 @@ class PageLink:
         platform: the name of the platform of a login link.
         link: the login link; ``None`` for an item of a menu.
         is_of_app: whether the browser of the request is in the platform's own app.
+        item: the item of a menu; ``None`` for a login link.
     """
 
     name: str
@@ -156,6 +197,7 @@ class PageLink:
     platform: str = ""
     link: LoginLink | None = None
     is_of_app: bool = False
+    item: MenuItem | None = None
 
 
 class LoginPages(ABC):

@@ -225,11 +225,19 @@ class Visit:
         """Return the items of the menu."""
         return self.host.pages.menu_items()
 
+    def viewer(self) -> Mapping[str, str]:
+        """Return the user of the menu: ``id`` and ``name``, and ``hint``, such as an address."""
+        return {"id": self.session.user_id, "name": self.session.name, "hint": ""}
+
     def menu(self) -> Mapping[str, Any]:
-        """Return the variables of the menu: the items, and the path of the current one."""
+        """Return the variables of the menu: the items, the path of the current one, and the user."""
         items = self.menu_items()
         current = [item.path for item in items if self.here.startswith(item.path)]
-        return {"menu": items, "current_item": max(current, key=len, default="")}
+        return {
+            "menu": items,
+            "current_item": max(current, key=len, default=""),
+            "viewer": self.viewer(),
+        }
 
     @property
     def sought(self) -> str:

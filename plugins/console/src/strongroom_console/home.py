@@ -1,5 +1,6 @@
 """The first page: the tenants of the user."""
 
+from http import HTTPStatus
 from typing import Any, Final
 
 from flask import Blueprint, redirect, request
@@ -9,6 +10,9 @@ from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.visit import console_visit
 
 home: Final = Blueprint("home", __name__)
+
+MOST_SPACES: Final = 100
+"""The spaces of the switcher; the page of all spaces has the others."""
 
 _TENANTS: Final = "/api/v1/tenants"
 
@@ -21,6 +25,14 @@ def show_home() -> Any:
     if tenants["meta"]["totalCount"] == 1 == len(tenants["data"]) and not visit.is_administrator:
         return visit.redirect(f"/tenants/{tenants['data'][0]['id']}/files/")
     return visit.page("home.html", tenants=tenants["data"], links=page_links(tenants["meta"]))
+
+
+@home.get("/spaces")
+def list_spaces() -> Any:
+    """Return the list of the switcher: the spaces, without a page around them."""
+    visit = console_visit()
+    tenants = visit.host.tenants.list(size=MOST_SPACES)
+    return visit.render("spaces.html", status=HTTPStatus.OK, tenants=tenants.items)
 
 
 @home.post("/tenants")

@@ -18,9 +18,21 @@ def register_wsgi_applications(host: HostAPI) -> list[MountedApplication]:
 @hookimpl
 def register_menu_items() -> list[MenuItem]:
     return [
-        MenuItem({"en": "Files", "zh": "文件"}, f"{PREFIX}/", order=-20),
         MenuItem(
-            {"en": "Server", "zh": "服务器"}, f"{PREFIX}/server/", order=-10, for_administrators=True
+            {"en": "All spaces", "zh": "全部空间"},
+            f"{PREFIX}/",
+            order=-20,
+            icon="layout-grid",
+            place="area",
+            choices=f"{PREFIX}/spaces",
+        ),
+        MenuItem(
+            {"en": "Server", "zh": "服务器"},
+            f"{PREFIX}/server/",
+            order=-10,
+            for_administrators=True,
+            icon="server",
+            place="area",
         ),
     ]
 

@@ -68,6 +68,10 @@ class ConsoleVisit(Visit):
         is_impersonation = self.session.ends_at is not None
         return [item for item in items if not is_impersonation or item.path.startswith(self.root)]
 
+    def viewer(self) -> Mapping[str, str]:
+        session = self.session
+        return {"id": session.user_id, "name": session.name or self._contact(), "hint": ""}
+
     def page(self, template: str, **values: Any) -> Any:
         session = self.session
         ends_at = session.ends_at

@@ -62,7 +62,9 @@ class TestFrame:
         self, api: Api, browser: PageBrowser, person: Person
     ) -> None:
         for path in PAGES:
-            assert f"Logged in as Alice ({person.email})" in see(browser, path)
+            text = see(browser, path)
+            assert "<bdi>Alice</bdi>" in text
+            assert f"<small><bdi>{person.email}</bdi></small>" in text
         assert f"<small>{person.email}" in see(browser, "/profile")
 
     def test_a_page_leads_through_the_login_and_back(self, api: Api, person: Person) -> None:
@@ -78,7 +80,7 @@ class TestFrame:
         browser = PageBrowser(api)
         browser.log_in(person.email)
         text = see(browser, path)
-        assert "<svg" not in text
+        assert "<svg onload" not in text
         assert "{{7*7}}" in text
 
     def test_every_form_needs_the_secret_of_the_browser(self, browser: PageBrowser) -> None:

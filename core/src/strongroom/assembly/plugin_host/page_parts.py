@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, get_args
 
 from strongroom.foundation.locales import choose_locale
 from strongroom.foundation.plugins.plugin import Plugin, PluginError
@@ -15,11 +15,13 @@ from strongroom.plugin_api.pages import (
     LoginPages,
     LoginRequest,
     MenuItem,
+    MenuPlace,
     PageConnection,
     PageLink,
     StaticFiles,
 )
 from strongroom.web.http.mounts import read_mounted
+from strongroom.web.pages.icons import icon_names
 from strongroom.web.pages.static_files import PICTURES, StaticFolder, static_path
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
@@ -85,7 +87,7 @@ class PageParts:
         """Return the items of the menu that a user sees, in the first of some languages."""
         languages = tuple(languages)
         return [
-            PageLink("", _label(item, languages), self.base_path + item.path)
+            PageLink("", _label(item, languages), self.base_path + item.path, item=item)
             for _, item in self.menu_items
             if is_administrator or not item.for_administrators
         ]
@@ -126,7 +128,7 @@ def page_parts(call: CallHook, base_path: str) -> PageParts:
         PluginError: a plugin failed, or returned something that cannot be used.
     """
     folders = _static_folders(call)
-    items = [(plugin.name, item) for plugin, item in _labelled(call, "register_menu_items", MenuItem)]
+    items = [(plugin.name, item) for plugin, item in _menu_items(call)]
     return PageParts(
         base_path,
         _login_links(call, folders),
@@ -173,6 +175,18 @@ def _login_links(
             raise PluginError(f'{plugin}: the icon {link.icon!r} of "{link.name}" must be {rule}')
         links[link.name] = (plugin.name, link)
     return tuple(links.values())
+
+
+def _menu_items(call: CallHook) -> Iterable[tuple[Plugin, MenuItem]]:
+    for plugin, item in _labelled(call, "register_menu_items", MenuItem):
+        if item.icon and item.icon not in icon_names():
+            raise PluginError(f"{plugin}: a MenuItem: the server has no icon {item.icon!r}")
+        if item.place not in get_args(MenuPlace):
+            rule = f"must be one of {', '.join(get_args(MenuPlace))}"
+            raise PluginError(f"{plugin}: the place of a MenuItem {rule}, not {item.place!r}")
+        if item.choices is not None:
+            _require_local(plugin, replace(item, path=item.choices))
+        yield plugin, item
 
 
 def _require_name(plugin: Plugin, item: Any) -> None:

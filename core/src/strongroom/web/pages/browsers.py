@@ -161,6 +161,11 @@ class Browsers:
     _keys: SecretKeys
     _cookie: HostCookie
 
+    @property
+    def is_secure(self) -> bool:
+        """Whether browsers reach the server by HTTPS, so that its cookies need it."""
+        return self._cookie.is_secure
+
     def current(self) -> BrowserVisit:
         """Return the browser of the current request; its response sets the cookie after a change."""
         environ = current_environ()

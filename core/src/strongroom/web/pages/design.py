@@ -15,8 +15,9 @@ from strongroom.foundation.config.page_settings import PagesSettings
 from strongroom.foundation.locales import LOCALES
 from strongroom.web.pages.brand_files import BrandFile, read_brand_files
 from strongroom.web.pages.brand_styles import brand_sheet
-from strongroom.web.pages.page_parameters import without_page_parameters
+from strongroom.web.pages.page_parameters import CHOICE, THEME, without_page_parameters
 from strongroom.web.pages.page_texts import PageTexts
+from strongroom.web.pages.page_themes import THEMES
 from strongroom.web.pages.static_files import StaticContent, StaticFolder, static_path
 
 OWNER: Final = "strongroom"
@@ -39,6 +40,15 @@ class LanguageChoice:
 
     language: str
     label: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeChoice:
+    """A link to the same page in a theme."""
+
+    theme: str
+    is_current: bool
     url: str
 
 
@@ -97,8 +107,8 @@ class PageDesign:
             "frame.css": read_sheet("frame.css"),
         }
         contents = {name: sheet.encode() for name, sheet in sheets.items()}
-        contents |= {name: (pages / name).read_bytes() for name in ("zone.js", "parts.js")}
         contents["icons.svg"] = (pages / "vendor/icons.svg").read_bytes()
+        contents |= {name: (pages / name).read_bytes() for name in ("zone.js", "parts.js", "frame.js")}
         contents |= {file.name: file.content for file in self._files.values()}
         return StaticFolder({name: StaticContent(content) for name, content in contents.items()})
 
@@ -129,6 +139,11 @@ class PageDesign:
         return self._path("icons.svg")
 
     @cached_property
+    def frame_script(self) -> str:
+        """The path of the script of pages with a menu."""
+        return self._path("frame.js")
+
+    @cached_property
     def inline_style(self) -> str:
         """The style sheets as one text, for a page that needs no second request.
 
@@ -149,6 +164,11 @@ class PageDesign:
         """Return the links at the bottom of pages in a language."""
         return list(self._links(language))
 
+    def help_links(self, language: str) -> list[FrameLink]:
+        """Return the links to help in a language."""
+        url = self.brand.support_url
+        return [FrameLink(TEXTS.translator(language)("support"), url)] if url else []
+
     def _links(self, language: str) -> Iterator[FrameLink]:
         text, brand = TEXTS.translator(language), self.brand
         urls = {"terms": brand.terms_url, "privacy": brand.privacy_url, "support": brand.support_url}
@@ -166,11 +186,9 @@ class PageDesign:
 
 def language_choices(language: str) -> Sequence[LanguageChoice]:
     """Return links to the page of the current request in the other languages."""
-    kept = urlencode(list(without_page_parameters(request.args).items(multi=True)))
-    # The page must not be much longer than the request.
-    query = f"{kept}&" if 0 < len(kept) <= _LONGEST_QUERY else ""
+    query = _kept_query()
     return [
-        LanguageChoice(other, _LABELS[other], f"?{query}lang={other}")
+        LanguageChoice(other, _LABELS[other], f"?{query}{CHOICE}={other}")
         for other in LOCALES
         if other != language
     ]
@@ -180,6 +198,18 @@ def read_sheet(*names: str) -> str:
     """Return style sheets of the design as one text."""
     folder = files("strongroom.web.pages") / "static"
     return minified(" ".join((folder / name).read_text("utf-8") for name in names))
+
+
+def theme_choices(current: str) -> Sequence[ThemeChoice]:
+    """Return links to the page of the current request in all themes."""
+    query = _kept_query()
+    return [ThemeChoice(theme, theme == current, f"?{query}{THEME}={theme}") for theme in THEMES]
+
+
+def _kept_query() -> str:
+    kept = urlencode(list(without_page_parameters(request.args).items(multi=True)))
+    # The page must not be much longer than the request.
+    return f"{kept}&" if 0 < len(kept) <= _LONGEST_QUERY else ""
 
 
 def minified(sheet: str) -> str:

@@ -25,10 +25,19 @@ from strongroom.plugin_api.times import shown_day, shown_moment, zone_name
 from strongroom.web.http.languages import translator
 from strongroom.web.http.request import get_service
 from strongroom.web.pages.avatars import avatar_color, initial, initials
-from strongroom.web.pages.design import TEXTS, FrameLink, LanguageChoice, PageDesign, language_choices
+from strongroom.web.pages.design import (
+    TEXTS,
+    FrameLink,
+    LanguageChoice,
+    PageDesign,
+    ThemeChoice,
+    language_choices,
+    theme_choices,
+)
 from strongroom.web.pages.icons import icon_path
 from strongroom.web.pages.languages import page_languages
 from strongroom.web.pages.page_texts import PageTexts
+from strongroom.web.pages.page_themes import page_theme, remember_theme
 from strongroom.web.pages.page_zones import page_zone
 from strongroom.web.pages.template_copies import SERVER, load_copies
 
@@ -78,6 +87,16 @@ class PageFrame:
         return language_choices(self.language)
 
     @property
+    def theme(self) -> str:
+        """The theme of the page: ``system``, ``light`` or ``dark``."""
+        return page_theme()
+
+    @property
+    def themes(self) -> Sequence[ThemeChoice]:
+        """The themes of the page, with the current one."""
+        return theme_choices(page_theme())
+
+    @property
     def zone(self) -> str:
         """The name of the time zone of the page."""
         return zone_name(page_zone())
@@ -88,9 +107,19 @@ class PageFrame:
         return self.design.script
 
     @property
+    def frame_script(self) -> str:
+        """The path of the script of pages with a menu."""
+        return self.design.frame_script
+
+    @property
     def links(self) -> Sequence[FrameLink]:
         """The links of the footer."""
         return self.design.links(self.language)
+
+    @property
+    def help_links(self) -> Sequence[FrameLink]:
+        """The links of the person's menu that help."""
+        return self.design.help_links(self.language)
 
     @property
     def text(self) -> Callable[..., str]:
@@ -148,6 +177,7 @@ class Pages:
         response.headers["Referrer-Policy"] = "no-referrer"
         response.headers["Content-Language"] = language
         response.headers["Vary"] = "Accept-Language"
+        remember_theme(response)
         return response
 
     def macros(self, template: str, **variables: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The query parameters that every page accepts: its language."""
+"""The query parameters that every page accepts: its language and its theme."""
 
 from typing import Final
 
@@ -10,7 +10,10 @@ CHOICE: Final = "lang"
 UI_LOCALES: Final = "ui_locales"
 """The languages of a user, with spaces between, as a client passes them."""
 
-PAGE_PARAMETERS: Final = (CHOICE, UI_LOCALES)
+THEME: Final = "theme"
+"""Chooses the theme of pages, from this request on."""
+
+PAGE_PARAMETERS: Final = (CHOICE, UI_LOCALES, THEME)
 
 
 def without_page_parameters(arguments: MultiDict[str, str]) -> MultiDict[str, str]:

@@ -1,34 +1,40 @@
 """What all pages of the server share: the sections, and that only administrators see them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from werkzeug.exceptions import NotFound
 
+from strongroom.plugin_api.pages import MenuGroup, MenuSection
 from strongroom.plugin_api.visits import Visit
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.ages import ages
 from strongroom_console.scopes import SCOPES
 from strongroom_console.visit import console_visit
 
-SECTIONS: Final[Mapping[str, str]] = {
-    "": "overview",
-    "users/": "users",
-    "imports/": "imports",
-    "tenants/": "all-spaces",
-    "service-accounts/": "service-accounts-of-server",
-    "logins/": "login-providers",
-    "audit/": "audit-log",
-    "quarantine/": "quarantine",
-    "health/": "health",
-    "storages/": "storages",
-    "plugins/": "plugins",
-    "settings/": "server-settings",
-    "limits/": "limits",
-    "jobs/": "jobs",
-    "messages/": "messages",
+GROUPS: Final[Mapping[str, Sequence[tuple[str, str, str]]]] = {
+    "": (("", "overview", "house"), ("health/", "health", "heart-pulse")),
+    "group-people": (
+        ("users/", "users", "users"),
+        ("imports/", "imports", "upload"),
+        ("tenants/", "all-spaces", "layout-grid"),
+        ("service-accounts/", "service-accounts-of-server", "key-round"),
+    ),
+    "group-security": (
+        ("logins/", "login-providers", "log-in"),
+        ("audit/", "audit-log", "scroll-text"),
+        ("quarantine/", "quarantine", "shield"),
+    ),
+    "group-operation": (
+        ("storages/", "storages", "hard-drive"),
+        ("jobs/", "jobs", "clock"),
+        ("messages/", "messages", "mail"),
+        ("limits/", "limits", "sliders-horizontal"),
+        ("plugins/", "plugins", "puzzle"),
+        ("settings/", "server-settings", "settings"),
+    ),
 }
-"""The keys of the names of the sections, by their paths below the server's."""
+"""The sections by the keys of their headings: paths below the server's, keys of names, and icons."""
 
 
 def require_administrator() -> None:
@@ -51,7 +57,10 @@ def server_page(visit: Visit, template: str, section: str, **values: Any) -> Any
     return visit.page(
         template,
         server_root=here,
-        sections={f"{here}/{path}": key for path, key in SECTIONS.items()},
+        sections=[
+            MenuGroup([MenuSection(f"{here}/{path}", key, icon) for path, key, icon in group], heading)
+            for heading, group in GROUPS.items()
+        ],
         section=f"{here}/{section}",
         scope_names=SCOPES,
         age=ages(visit.host),

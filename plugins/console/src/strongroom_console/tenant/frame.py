@@ -1,36 +1,48 @@
 """What all pages of a tenant share: its name, the sections, and which of them the user sees."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
 from werkzeug.exceptions import NotFound
 
+from strongroom.plugin_api.pages import MenuGroup, MenuSection
+from strongroom.plugin_api.tenants import TenantInfo
 from strongroom.plugin_api.visits import Visit
 from strongroom_console.ages import ages
 
-SECTIONS: Final[Mapping[str, str]] = {
-    "files/": "files",
-    "shared/": "shared-with-me",
-    "trash/": "trash",
-    "shares/": "links",
-    "members/": "members",
-    "groups/": "groups",
-    "usage/": "usage",
+GROUPS: Final[Mapping[str, Sequence[tuple[str, str, str]]]] = {
+    "": (
+        ("files/", "files", "folder"),
+        ("shared/", "shared-with-me", "inbox"),
+        ("shares/", "links", "link"),
+        ("trash/", "trash", "trash-2"),
+    ),
+    "group-space": (
+        ("members/", "members", "users"),
+        ("groups/", "groups", "tag"),
+        ("invitations/", "invitations", "mail"),
+        ("usage/", "usage", "gauge"),
+        ("activity/", "activity", "activity"),
+        ("settings/", "settings", "settings"),
+    ),
+    "group-rules": (
+        ("retention/", "retention", "clock"),
+        ("share-policy/", "share-policy", "lock"),
+    ),
+    "group-connections": (
+        ("webhooks/", "webhooks", "webhook"),
+        ("service-accounts/", "service-accounts", "key-round"),
+    ),
 }
-"""The keys of the names of the sections, by their paths below the tenant's."""
+"""The sections by the keys of their headings: paths below the tenant's, keys of names, and icons."""
 
-RECORDS_SECTIONS: Final[Mapping[str, str]] = {"retention/": "retention"}
+RECORDS_SECTIONS: Final = frozenset({"retention/"})
 """The sections that administrators of the tenant and the role ``records`` see."""
 
-ADMINISTRATOR_SECTIONS: Final[Mapping[str, str]] = {
-    "invitations/": "invitations",
-    "service-accounts/": "service-accounts",
-    "share-policy/": "share-policy",
-    "webhooks/": "webhooks",
-    "activity/": "activity",
-    "settings/": "settings",
-}
+ADMINISTRATOR_SECTIONS: Final = frozenset(
+    {"invitations/", "service-accounts/", "share-policy/", "webhooks/", "activity/", "settings/"}
+)
 """The sections that only administrators of the tenant see."""
 
 ROUTES_OF_PLUGINS: Final[Mapping[str, str]] = {
@@ -63,7 +75,6 @@ def tenant_page(visit: Visit, template: str, tenant_id: str, section: str, **val
     """
     tenant = visit.host.tenants.get(tenant_id)
     role = tenant.role
-    sections = sections_of(visit, role)
     here = f"{visit.root}/tenants/{tenant_id}"
     return visit.page(
         template,
@@ -72,7 +83,7 @@ def tenant_page(visit: Visit, template: str, tenant_id: str, section: str, **val
         role=role,
         age=ages(visit.host),
         tenant_root=here,
-        sections={f"{here}/{path}": key for path, key in sections.items()},
+        sections=_groups_of(visit, tenant, here),
         section=f"{here}/{section}",
         **values,
     )
@@ -88,15 +99,34 @@ def require_section(visit: Visit, tenant_id: str, section: str) -> None:
         raise NotFound
 
 
-def sections_of(visit: Visit, role: str | None) -> Mapping[str, str]:
-    """Return the sections that a role in a tenant sees, of those whose plugins are enabled."""
-    is_administrator = role == "admin"
-    sections = {
-        **SECTIONS,
-        **(RECORDS_SECTIONS if is_administrator or role == "records" else {}),
-        **(ADMINISTRATOR_SECTIONS if is_administrator else {}),
-    }
-    missing = {
+def sections_of(visit: Visit, role: str | None) -> frozenset[str]:
+    """Return the paths of the sections that a role in a tenant sees, if their plugins are enabled."""
+    hidden = {
         path for path, route in ROUTES_OF_PLUGINS.items() if not visit.host.pages.has_route("GET", route)
     }
-    return {path: key for path, key in sections.items() if path not in missing}
+    if role != "admin":
+        hidden |= ADMINISTRATOR_SECTIONS
+    if role not in ("admin", "records"):
+        hidden |= RECORDS_SECTIONS
+    return frozenset(path for group in GROUPS.values() for path, _, _ in group if path not in hidden)
+
+
+def _groups_of(visit: Visit, tenant: TenantInfo, root: str) -> Sequence[MenuGroup]:
+    seen = sections_of(visit, tenant.role)
+    counts = {"usage/": _used_share(tenant)}
+    groups = (
+        MenuGroup(
+            [
+                MenuSection(f"{root}/{path}", key, icon, counts.get(path, ""))
+                for path, key, icon in group
+                if path in seen
+            ],
+            heading,
+        )
+        for heading, group in GROUPS.items()
+    )
+    return [group for group in groups if group.sections]
+
+
+def _used_share(tenant: TenantInfo) -> str:
+    return f"{tenant.used_bytes * 100 // tenant.quota_bytes} %" if tenant.quota_bytes else ""

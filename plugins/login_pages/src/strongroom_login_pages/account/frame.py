@@ -6,6 +6,7 @@ from functools import wraps
 from http import HTTPStatus
 from typing import Any, Final
 
+from strongroom.plugin_api.pages import MenuGroup, MenuSection
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.sign_in.step_up import STALE
 from strongroom_login_pages.texts import known_text
@@ -13,15 +14,15 @@ from strongroom_login_pages.visit import LoginVisit, View, logged_in
 
 ME: Final = "/users/me"
 
-SUBJECTS: Final = {
-    "/": "security",
-    "/profile": "profile",
-    "/devices": "devices",
-    "/access-keys": "access-keys",
-    "/invitations": "invitations",
-    "/privacy": "privacy",
-}
-"""The keys of the names of the subjects, by the paths of their pages."""
+SUBJECTS: Final = (
+    ("/", "security", "lock"),
+    ("/profile", "profile", "user"),
+    ("/devices", "devices", "laptop"),
+    ("/access-keys", "access-keys", "key-round"),
+    ("/invitations", "invitations", "mail"),
+    ("/privacy", "privacy", "shield"),
+)
+"""The subjects: the paths of their pages, the keys of their names, and icons."""
 
 _MAX_FORM: Final = 600
 """The longest form in JSON that the cookie keeps during a step-up: browsers limit its size."""
@@ -61,8 +62,8 @@ def show(
         status=HTTPStatus.BAD_REQUEST if refusal else HTTPStatus.OK,
         user=user,
         who=login_name(user),
-        **visit.menu(),
-        sections={f"{visit.root}{path}": key for path, key in SUBJECTS.items()},
+        **{**visit.menu(), "viewer": viewer_of(user)},
+        sections=[MenuGroup([MenuSection(f"{visit.root}{path}", *names) for path, *names in SUBJECTS])],
         notice=flash.notice,
         error=values.pop("error", None) or error,
         problem=reason or flash.problem,
@@ -135,6 +136,12 @@ def recall(visit: LoginVisit, name: str) -> Any:
 def login_name(user: Mapping[str, Any]) -> str:
     """Return what a user logs in by. Only the user sees it; masked addresses would look the same."""
     return str(user["email"] or user["mobile"] or user["username"] or "")
+
+
+def viewer_of(user: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the user of the menu, as of :meth:`Visit.viewer`."""
+    contact = login_name(user)
+    return {"id": user["id"], "name": user["name"] or contact, "hint": contact if user["name"] else ""}
 
 
 def _reason(response: RestResponse) -> tuple[str | None, str | None]:

@@ -1,0 +1,45 @@
+// The menus of the frame: the places of an area are read when the switcher opens. Links lead there without it.
+
+const FEW = 8; // Places that are seen at a glance.
+
+const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+
+// XMLHttpRequest parses without running anything and needs no exception to Trusted Types.
+function read(path) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("GET", path);
+    request.responseType = "document";
+    request.addEventListener("load", () => (request.status === 200 ? resolve(request.response) : reject(new Error(path))));
+    request.addEventListener("error", () => reject(new Error(path)));
+    request.send();
+  });
+}
+
+async function fill(box) {
+  const list = document.adoptNode((await read(box.dataset.choices)).querySelector("ul"));
+  for (const link of list.querySelectorAll("[data-root]")) {
+    if (location.pathname.startsWith(link.dataset.root)) link.ariaCurrent = "true";
+  }
+  box.replaceChildren(list);
+  if (list.children.length > FEW) box.prepend(searchOf(box, list));
+}
+
+function searchOf(box, list) {
+  const none = Object.assign(document.createElement("p"), {className: "hint", textContent: box.dataset.none, hidden: true});
+  const input = Object.assign(document.createElement("input"), {
+    type: "search", autocomplete: "off", placeholder: box.dataset.find, ariaLabel: box.dataset.find,
+  });
+  input.addEventListener("input", () => {
+    for (const item of list.children) item.hidden = !folded(item.textContent).includes(folded(input.value));
+    none.hidden = [...list.children].some((item) => !item.hidden);
+  });
+  list.after(none);
+  return input;
+}
+
+for (const box of document.querySelectorAll("[data-choices]")) {
+  box.closest("[popover]").addEventListener("toggle", (event) => {
+    if (event.newState === "open" && !box.childElementCount) fill(box).catch(() => {});
+  });
+}
