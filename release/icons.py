@@ -34,9 +34,8 @@ def main() -> None:
 def _download(package: str) -> dict[str, bytes]:
     """Return the files of a package of npm by their paths."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(
-            ["npm", "pack", "--silent", package], cwd=folder, check=True, stdout=subprocess.DEVNULL
-        )
+        command = ["npm", "pack", "--silent", package]
+        subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
         [archive] = Path(folder).glob("*.tgz")
         with tarfile.open(fileobj=io.BytesIO(archive.read_bytes())) as members:
             files = ((member.name, members.extractfile(member)) for member in members)

@@ -54,7 +54,7 @@ document.addEventListener("click", (event) => {
   if (item && !item.hasAttribute("data-stays")) item.closest("[popover]")?.hidePopover();
 });
 
-// Toasts: those of the page, and those of the event "strongroom:toast" with {message, action, onAction, tone}.
+// Toasts of the page, and toasts of the event "strongroom:toast" with {message, action, onAction, tone}.
 const stack = Object.assign(document.createElement("div"), {className: "toasts"});
 document.body.append(stack);
 for (const item of document.querySelectorAll(".toast")) raise(item);
