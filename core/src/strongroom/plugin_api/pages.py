@@ -107,6 +107,9 @@ class MenuItem:
         place: the part of the menu.
         choices: the path of the places of an area, which the switcher reads when it opens: an HTML
             document whose first ``ul`` has their links; ``None`` without such places.
+        search: the path of a page that searches everything for the parameter ``q``. The same path with
+            ``/results`` has the results alone: sections with a heading and a list of links. ``None``
+            without a search; that of the first item is used.
     """
 
     labels: Mapping[str, str]
@@ -116,6 +119,7 @@ class MenuItem:
     icon: str = ""
     place: MenuPlace = "menu"
     choices: str | None = None
+    search: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

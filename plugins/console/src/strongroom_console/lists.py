@@ -35,12 +35,11 @@ def read_matching(
     if not sought and accepts is None:
         page = visit.read(path, pageSize=PAGE_SIZE, pageNumber=page_number())
         return page["data"], page["included"], page_links(page["meta"])
-    words = _folded(sought).split()
     records = read_records(
         lambda cursor, size: visit.read(path, pageSize=size, cursor=cursor),
         visit.most_read,
         lambda item, included: (
-            (accepts is None or accepts(item)) and _has_words(name(item, included), words)
+            (accepts is None or accepts(item)) and has_words(name(item, included), sought)
         ),
     )
     if records.is_cut:
@@ -63,9 +62,10 @@ def page_of(records: Sequence[Json]) -> tuple[Sequence[Json], PageLinks]:
     return records[(number - 1) * PAGE_SIZE : number * PAGE_SIZE], page_links(meta)
 
 
-def _has_words(text: str, words: Sequence[str]) -> bool:
+def has_words(text: str, sought: str) -> bool:
+    """Return whether a text has all words of a search, whatever their case and accents."""
     folded = _folded(text)
-    return all(word in folded for word in words)
+    return all(word in folded for word in _folded(sought).split())
 
 
 def _folded(text: str) -> str:

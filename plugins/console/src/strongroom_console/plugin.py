@@ -25,6 +25,7 @@ def register_menu_items() -> list[MenuItem]:
             icon="layout-grid",
             place="area",
             choices=f"{PREFIX}/spaces",
+            search=f"{PREFIX}/find",
         ),
         MenuItem(
             {"en": "Server", "zh": "服务器"},

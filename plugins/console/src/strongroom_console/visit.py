@@ -7,7 +7,7 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.page_forms import FieldNames
 from strongroom.plugin_api.pages import PageLink
 from strongroom.plugin_api.times import iso_format
-from strongroom.plugin_api.visits import Visit, current_visit
+from strongroom.plugin_api.visits import Refused, Visit, current_visit
 from strongroom.plugin_api.web import RestResponse
 
 PREFIX: Final = "/console"
@@ -89,6 +89,14 @@ class ConsoleVisit(Visit):
         """Return what stands for the name of a user without one."""
         user = self.read("/users/me")
         return str(user["email"] or user["username"] or user["mobile"] or user["id"])
+
+    def find(self, path: str, **query: Any) -> Sequence[Mapping[str, Any]]:
+        """Return the records of a list; none if the REST API refuses it."""
+        try:
+            data: Sequence[Mapping[str, Any]] = self.read(path, **query)["data"]
+        except Refused:
+            return ()
+        return data
 
     def problem_text(self, response: RestResponse) -> str:
         return text_of_error(response.json["error"])

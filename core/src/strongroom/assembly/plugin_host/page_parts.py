@@ -184,8 +184,8 @@ def _menu_items(call: CallHook) -> Iterable[tuple[Plugin, MenuItem]]:
         if item.place not in get_args(MenuPlace):
             rule = f"must be one of {', '.join(get_args(MenuPlace))}"
             raise PluginError(f"{plugin}: the place of a MenuItem {rule}, not {item.place!r}")
-        if item.choices is not None:
-            _require_local(plugin, replace(item, path=item.choices))
+        for path in filter(None, (item.choices, item.search)):
+            _require_local(plugin, replace(item, path=path))
         yield plugin, item
 
 

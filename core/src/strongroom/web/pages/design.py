@@ -108,7 +108,10 @@ class PageDesign:
         }
         contents = {name: sheet.encode() for name, sheet in sheets.items()}
         contents["icons.svg"] = (pages / "vendor/icons.svg").read_bytes()
-        contents |= {name: (pages / name).read_bytes() for name in ("zone.js", "parts.js", "frame.js")}
+        contents |= {
+            name: (pages / name).read_bytes()
+            for name in ("zone.js", "parts.js", "frame.js", "palette.js")
+        }
         contents |= {file.name: file.content for file in self._files.values()}
         return StaticFolder({name: StaticContent(content) for name, content in contents.items()})
 

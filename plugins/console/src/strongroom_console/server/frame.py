@@ -57,13 +57,24 @@ def server_page(visit: Visit, template: str, section: str, **values: Any) -> Any
     return visit.page(
         template,
         server_root=here,
-        sections=[
-            MenuGroup([MenuSection(f"{here}/{path}", key, icon) for path, key, icon in group], heading)
-            for heading, group in GROUPS.items()
-        ],
+        sections=server_groups(here),
         section=f"{here}/{section}",
         scope_names=SCOPES,
         age=ages(visit.host),
         faulty=faulty_fields(values.get("refusal")),
         **values,
     )
+
+
+def server_groups(root: str) -> Sequence[MenuGroup]:
+    """Return the sections of the server by their headings."""
+    return [
+        MenuGroup([MenuSection(f"{root}/{path}", key, icon) for path, key, icon in group], heading)
+        for heading, group in GROUPS.items()
+    ]
+
+
+def faulty_fields(refusal: RestResponse | None) -> frozenset[str]:
+    """Return the members of the request that a response refuses."""
+    details = refusal.json["error"].get("details", ()) if refusal is not None else ()
+    return frozenset(detail["field"] for detail in details)

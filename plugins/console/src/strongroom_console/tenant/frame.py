@@ -83,7 +83,7 @@ def tenant_page(visit: Visit, template: str, tenant_id: str, section: str, **val
         role=role,
         age=ages(visit.host),
         tenant_root=here,
-        sections=_groups_of(visit, tenant, here),
+        sections=tenant_groups(visit, tenant, here),
         section=f"{here}/{section}",
         **values,
     )
@@ -111,7 +111,8 @@ def sections_of(visit: Visit, role: str | None) -> frozenset[str]:
     return frozenset(path for group in GROUPS.values() for path, _, _ in group if path not in hidden)
 
 
-def _groups_of(visit: Visit, tenant: TenantInfo, root: str) -> Sequence[MenuGroup]:
+def tenant_groups(visit: Visit, tenant: TenantInfo, root: str) -> Sequence[MenuGroup]:
+    """Return the sections of a tenant that the user sees, by their headings."""
     seen = sections_of(visit, tenant.role)
     counts = {"usage/": _used_share(tenant)}
     groups = (

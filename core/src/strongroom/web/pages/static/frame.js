@@ -5,7 +5,7 @@ const FEW = 8; // Places that are seen at a glance.
 const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 
 // XMLHttpRequest parses without running anything and needs no exception to Trusted Types.
-function read(path) {
+export function read(path) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("GET", path);
@@ -41,5 +41,28 @@ function searchOf(box, list) {
 for (const box of document.querySelectorAll("[data-choices]")) {
   box.closest("[popover]").addEventListener("toggle", (event) => {
     if (event.newState === "open" && !box.childElementCount) fill(box).catch(() => {});
+  });
+}
+
+const palette = document.getElementById("palette");
+
+async function openPalette(link) {
+  const {open} = await import("./palette.js");
+  open(palette, new URL(link.href));
+}
+
+if (palette) {
+  const link = document.querySelector("[data-palette]");
+  document.addEventListener("click", (event) => {
+    const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+    if (!event.target.closest("[data-palette]") || !isPlain) return;
+    event.preventDefault();
+    openPalette(link);
+  });
+  document.addEventListener("keydown", (event) => {
+    const isKey = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "k";
+    if (!isKey || event.isComposing || document.querySelector("dialog[open]:not(#palette)")) return;
+    event.preventDefault();
+    openPalette(link);
   });
 }
