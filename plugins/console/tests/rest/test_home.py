@@ -1,14 +1,21 @@
 """The first page of the console, and the way to it."""
 
+from collections.abc import Callable
+
 import pytest
 from tests.support.api import Api, Person
 from tests.support.config import FIXED_CAPTCHA, Table, merged
 from tests.support.databases import on_sqlite
 from tests.support.page_browser import PageBrowser
+from tests.support.statements import statements
+
+from strongroom_console.home import CARDS
 
 CONFIG: Table = merged(
     FIXED_CAPTCHA, {"plugins": {"enabled": ["storage_local", "login_pages", "console"]}}
 )
+MOST_OF_A_CARD = 9
+MOST_OF_THE_PAGE = 20
 
 pytestmark = [on_sqlite, pytest.mark.config(CONFIG)]
 
@@ -87,3 +94,49 @@ def test_the_fault_of_a_refused_form_is_at_its_field(
         assert f'id="{field}-fault"' in page.text
         assert 'aria-invalid="true" autofocus' in page.text
         assert 'aria-invalid="true"' not in browser.open(path).text
+
+
+def test_the_start_page_shows_spaces_with_people_and_recent_files(
+    api: Api, person: Person, browser: PageBrowser
+) -> None:
+    plans, other = api.tenant(person, "Plans"), api.tenant(person, "Other")
+    bob = api.person(name="Bob Brown")
+    api.join(plans, person, bob)
+    api.upload(plans, person, "old.txt", b"x")
+    api.clock.advance(60_000)
+    api.upload(other, person, "new.txt", b"x")
+    api.upload(api.tenant(bob, "Secret"), bob, "secret.txt", b"x")
+    page = browser.open("/console/").text
+    assert "People: 2" in page
+    assert "Administrator" in page
+    assert 0 < page.index("new.txt") < page.index("old.txt")
+    assert "secret" not in page.lower().replace("strongroom-secret", "")
+
+
+def test_the_start_page_asks_few_questions_for_each_space(
+    api: Api, person: Person, browser: PageBrowser
+) -> None:
+    for number in range(CARDS + 1):
+        api.tenant(person, f"Plans {number}")
+    browser.request("/console/")
+    with statements() as seen:
+        browser.request("/console/")
+    assert len(seen) <= CARDS * MOST_OF_A_CARD + MOST_OF_THE_PAGE, len(seen)
+
+
+def test_an_administrator_sees_the_next_step(api: Api, log_in: Callable[[Person], PageBrowser]) -> None:
+    page = log_in(api.person(admin=True)).open("/console/").text
+    assert "First steps" in page
+    assert "Give it your name" in page
+    assert "First steps" not in log_in(api.person()).open("/console/").text
+
+
+def test_the_switcher_reads_the_spaces_of_the_user(
+    api: Api, person: Person, browser: PageBrowser, log_in: Callable[[Person], PageBrowser]
+) -> None:
+    tenant = api.tenant(person, "<b>Plans")
+    root = f"/console{tenant.removeprefix('/api/v1')}/"
+    page = browser.open("/console/spaces").text
+    assert f'<a href="{root}files/" data-root="{root}">' in page
+    assert "<bdi>&lt;b&gt;Plans</bdi>" in page
+    assert "Plans" not in log_in(api.person()).open("/console/spaces").text

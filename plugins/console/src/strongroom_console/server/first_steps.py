@@ -49,6 +49,13 @@ def first_steps(visit: Visit, info: ServerInfo, examination: ServerFindings) -> 
     return () if all(step.is_done for step in steps) else steps
 
 
+def open_steps(visit: Visit) -> Sequence[FirstStep]:
+    """Return the steps; nothing, and without an examination, after their dismissal."""
+    if visit.host.values.get(_DISMISSED):
+        return ()
+    return first_steps(visit, visit.host.server.info(), visit.host.server.findings())
+
+
 def dismiss_steps(visit: Visit) -> None:
     """Hide the steps from all administrators."""
     visit.host.values.put(_DISMISSED, value=True)
