@@ -150,14 +150,14 @@ def test_a_suspension_has_a_reason_and_an_end(api: Api, browser: PageBrowser, ot
 
 
 def test_a_user_gets_a_new_password(api: Api, browser: PageBrowser, other: Person) -> None:
-    change(browser, other, "temporary-password")
+    change(browser, other, "temporary-password", "sessions")
     assert browser.page.headers["Cache-Control"] == "no-store"
     assert "This is shown only now." in browser.page.text
-    change(browser, other, "links", kind="reset", send="on")
+    change(browser, other, "links", "sessions", kind="reset", send="on")
     assert browser.message == "The link was sent."
-    change(browser, other, "links", kind="reset")
+    change(browser, other, "links", "sessions", kind="reset")
     assert 'class="secret">http' in browser.page.text
-    change(browser, other, "links", kind="wrong")
+    change(browser, other, "links", "sessions", kind="wrong")
     assert 'role="alert"' in browser.page.text
 
 
@@ -165,11 +165,11 @@ def test_sessions_end(api: Api, browser: PageBrowser, other: Person) -> None:
     page = browser.open(f"{USERS}{other.id}/sessions")
     action = next(path for path in browser.forms if re.search(r"/sessions/[^/]+/end$", path))
     browser.open(action, browser.forms[action])
-    assert browser.message == "The session was ended."
+    assert browser.message == "The device was logged out."
     assert api.get("/users/me", by=other).status_code == 401
     again = replace(other, token=api.log_in(other.email).json["accessToken"])
     change(browser, other, "sessions/end", "sessions")
-    assert browser.message == "All sessions were ended."
+    assert browser.message == "The user was logged out everywhere."
     assert api.get("/users/me", by=again).status_code == 401
     assert page.status_code == 200
 
@@ -183,7 +183,7 @@ def test_second_factors_and_keys_are_listed(api: Api, browser: PageBrowser, othe
     assert "&lt;img src=x" in page.text
     change(browser, other, f"keys/{created.json['id']}/revocation", "keys")
     assert browser.message == "The key was revoked."
-    assert "no second factor" in browser.open(f"{USERS}{other.id}/factors").text
+    assert "no second factor" in browser.open(f"{USERS}{other.id}/sessions").text
 
 
 def test_metadata_is_edited_as_text(api: Api, browser: PageBrowser, other: Person) -> None:
@@ -221,7 +221,7 @@ def test_the_own_account_has_no_forms_that_would_be_refused(
     assert f"{USERS}{person.id}/suspension" not in browser.forms
 
 
-PAGES = ("", "new", "x/", "x/sessions", "x/factors", "x/keys", "x/metadata", "x/deletion")
+PAGES = ("", "new", "x/", "x/sessions", "x/activity", "x/keys", "x/metadata", "x/deletion")
 FORMS = (
     "new",
     "{}/profile",

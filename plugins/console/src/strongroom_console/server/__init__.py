@@ -17,6 +17,7 @@ from strongroom_console.server.spaces import spaces
 from strongroom_console.server.state import state
 from strongroom_console.server.storages import storages
 from strongroom_console.server.user_account import user_account
+from strongroom_console.server.user_activity import user_activity
 from strongroom_console.server.user_changes import user_changes
 from strongroom_console.server.user_list import user_list
 from strongroom_console.server.user_logins import user_logins
@@ -29,6 +30,7 @@ AREAS: Final[tuple[Blueprint, ...]] = (
     new_user,
     user_account,
     user_logins,
+    user_activity,
     user_metadata,
     health,
     storages,

@@ -5,17 +5,20 @@ import io
 import json
 import unicodedata
 from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
 
-from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.page_lists import changed_query, page_links, page_number
 from strongroom.plugin_api.visits import Visit, current_visit
+from strongroom_console.filters import Chip, chips_of
 from strongroom_console.lists import MAX_PAGE_SIZE, PAGE_SIZE
 from strongroom_console.server.audit_names import keys_of_action
 from strongroom_console.server.forms import filters, times_of
 from strongroom_console.server.frame import server_page
+from strongroom_console.server.stories import names_in, pieces_of
 
 audit: Final = Blueprint("audit", __name__, url_prefix="/server/audit")
 
@@ -37,6 +40,22 @@ _COLUMNS: Final = (
     "requestId",
     "details",
 )
+CHIPS: Final[Mapping[tuple[str, str], str]] = {
+    ("outcome", "failure"): "failures-only",
+    ("action", "login"): "logins-only",
+    ("action", "user.suspend"): "suspensions-only",
+}
+"""The keys of the names of the filters that are links, by the parameters of the query."""
+
+RANGES: Final[Mapping[str, int]] = {"today": 1, "last-7-days": 7, "last-30-days": 30}
+"""The days of the ranges, by the keys of their names."""
+
+_SET_FILTERS: Final = {
+    "actorId": "actor-id",
+    "targetType": "target-type",
+    "targetId": "target-id",
+    "address": "client-address",
+}
 _MOST_EXPORTED: Final = 10_000
 _FORMULA_SIGNS: Final = frozenset("=+-@")
 _LINE_CONTROLS: Final = ("\t", "\r", "\n")
@@ -59,7 +78,29 @@ def list_events() -> Any:
         export_query=urlencode(query),
         most_exported=_MOST_EXPORTED,
         keys_of_action=keys_of_action,
+        names=names_in(visit, events["data"], events["included"]),
+        pieces_of=pieces_of,
+        ranges=_ranges(query),
+        chips=chips_of(CHIPS, query),
+        set_filters=_set_filters(query),
     )
+
+
+def _ranges(query: Mapping[str, str]) -> list[Chip]:
+    """Return the links of the ranges of days that end today."""
+    visit = current_visit()
+    today = datetime.fromtimestamp(visit.host.clock.now() / 1000, visit.host.browser.zone).date()
+    days = {key: f"{today - timedelta(days=count - 1)}T00:00" for key, count in RANGES.items()}
+    return chips_of({("since", since): key for key, since in days.items()}, query)
+
+
+def _set_filters(query: Mapping[str, str]) -> list[Mapping[str, str]]:
+    """Return the filters of the form that are set, each with the query without it."""
+    return [
+        {"key": key, "value": query[name], "query": changed_query(**{name: None})}
+        for name, key in _SET_FILTERS.items()
+        if name in query
+    ]
 
 
 @audit.get("/chain")

@@ -11,10 +11,10 @@ USERS: Final = "users/"
 """The section of the pages of users."""
 
 PAGES: Final[Mapping[str, str]] = {
-    "": "account",
-    "sessions": "sessions",
-    "factors": "second-factors",
+    "": "overview-of-user",
+    "sessions": "sign-in",
     "keys": "access-keys",
+    "activity": "activity",
     "metadata": "metadata",
 }
 """The keys of the names of the pages about a user, by their paths below the user's."""

@@ -88,7 +88,7 @@ def create_link(user_id: str) -> Any:
     body = {"kind": field("kind"), "send": is_sent}
     response = visit.rest("POST", f"{rest_path(user_id)}/links", body)
     if is_sent or response.error is not None:
-        return visit.follow(response, page_path(user_id), "link-sent")
+        return visit.follow(response, page_path(user_id, "sessions"), "link-sent")
     return person_page(visit, "server/user_secret.html", user_id, secret=response.json)
 
 

@@ -1,0 +1,204 @@
+"""Records of the audit log as sentences, such as "Ann suspended Bo", with links to people and spaces."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from strongroom.plugin_api.visits import Visit
+from strongroom.plugin_api.web import ApiError
+from strongroom_console.server.people import page_path
+
+Json = Mapping[str, Any]
+Text = Callable[..., str]
+
+ALONE: Final = frozenset(
+    (
+        "access-key.create",
+        "access-key.leaked",
+        "access-key.revoke",
+        "access-key.rotate",
+        "audit.prune",
+        "authorization.revoke",
+        "authorization.step-up",
+        "consent.accept",
+        "group.create",
+        "group.delete",
+        "group.update",
+        "impersonation.end",
+        "login",
+        "plugin.act-as",
+        "refresh-token.reuse",
+        "setup-link.issue",
+        "setup-link.redeem",
+        "user-export.create",
+        "user-import.create",
+        "user-import.finish",
+    )
+)
+"""The actions whose sentence names the actor only."""
+
+ON_TARGET: Final = frozenset(
+    (
+        "authorization.revoke-all",
+        "impersonation.start",
+        "invitation.accept",
+        "invitation.create",
+        "invitation.delete",
+        "password-link.issue",
+        "password.give",
+        "quota.exceed",
+        "retention.set",
+        "service-account.create",
+        "service-account.delete",
+        "tenant.create",
+        "tenant.delete",
+        "tenant.restore",
+        "tenant.update",
+        "user.delete",
+        "user.import",
+        "user.reinstate",
+        "user.suspend",
+    )
+)
+"""The actions whose sentence names a user or a space as well."""
+
+OF_ONESELF: Final = frozenset(
+    (
+        "credential.bind",
+        "credential.unbind",
+        "factor.add",
+        "factor.remove",
+        "factor.reset",
+        "password.change",
+        "password.reset",
+        "user.change",
+        "user.create",
+    )
+)
+"""The actions with another sentence if the actor is the user."""
+
+WITH_PERSON: Final = frozenset(
+    ("group-member.add", "group-member.remove", "member.put", "member.remove", "member.transfer")
+)
+"""The actions on a space whose details name another user."""
+
+IN_SPACE: Final = frozenset(
+    f"webhooks.endpoint-{verb}" for verb in ("create", "delete", "stop", "test", "update")
+)
+"""The actions whose details name the space that they are in."""
+
+ROLES: Final = {"admin": "role-admin", "member": "role-member", "records": "role-records"}
+
+_MARKS: Final = {"actor": "\ue000", "target": "\ue001", "person": "\ue002"}
+"""Characters of the private use area, which stand for names until the sentence is split."""
+
+_SPLIT: Final = re.compile(f"([{''.join(_MARKS.values())}])")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a sentence; a name has a path if it has a page."""
+
+    words: str
+    path: str | None = None
+    is_name: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names of the users and spaces that records refer to, and the paths of their pages, by ids."""
+
+    users: Mapping[str, str]
+    spaces: Mapping[str, str]
+
+    def piece(self, id_: str | None, unknown: str) -> Piece:
+        """Return the part of a sentence for an id."""
+        if id_ is None:
+            return Piece(unknown)
+        if id_ in self.users:
+            return Piece(self.users[id_], page_path(id_), is_name=True)
+        if id_ in self.spaces:
+            return Piece(self.spaces[id_], f"/server/tenants/{id_}/", is_name=True)
+        return Piece(id_, is_name=True)
+
+
+def names_in(visit: Visit, events: Sequence[Json], included: Mapping[str, Json]) -> Names:
+    """Return the names of the users and spaces of a page of the audit log."""
+    known = {id_: str(item["name"]) for id_, item in included.items() if item["name"]}
+    users = {id_ for event in events for id_ in _user_ids(event)} - known.keys()
+    spaces = {id_ for event in events for id_ in _space_ids(event)}
+    return Names({**known, **_user_names(visit, users)}, _space_names(visit, spaces))
+
+
+def _user_ids(event: Json) -> Iterable[str]:
+    target, details = event["target"], event["details"]
+    if target and target["type"] == "user":
+        yield target["id"]
+    yield from (details[name] for name in ("user", "toUser") if name in details)
+
+
+def _space_ids(event: Json) -> Iterable[str]:
+    if event["target"] and event["target"]["type"] == "tenant":
+        yield event["target"]["id"]
+    if "tenant" in event["details"]:
+        yield event["details"]["tenant"]
+
+
+def _user_names(visit: Visit, ids: Iterable[str]) -> Mapping[str, str]:
+    names = {}
+    for id_ in ids:
+        try:
+            user = visit.host.users.get(id_)
+        except ApiError:
+            # A deleted user.
+            continue
+        names[id_] = user.name or user.email or user.username or user.mobile or id_
+    return names
+
+
+def _space_names(visit: Visit, ids: Iterable[str]) -> Mapping[str, str]:
+    if not (wanted := set(ids)):
+        return {}
+    listed = visit.read_all("/api/v1/tenants", all="true").data
+    return {space["id"]: space["name"] for space in listed if space["id"] in wanted}
+
+
+def story_key(event: Json) -> str | None:
+    """Return the key of the sentence of a record; ``None`` without one."""
+    action, actor, target = event["action"], event["actor"], event["target"]
+    name = f"story-{action.replace('.', '-')}"
+    if event["outcome"] == "failure":
+        return "story-login-failed" if action == "login" else None
+    if action in ALONE:
+        return name
+    is_own = bool(actor and target and actor["$ref"] == target["id"])
+    if action in OF_ONESELF:
+        return f"{name}-self" if is_own else name
+    is_known = action in ON_TARGET | IN_SPACE or (action in WITH_PERSON and "user" in event["details"])
+    return name if is_known else None
+
+
+def pieces_of(event: Json, names: Names, text: Text) -> Sequence[Piece]:
+    """Return the sentence of a record in parts; nothing if it has none.
+
+    Args:
+        text: returns the text of a key.
+    """
+    key = story_key(event)
+    if key is None:
+        return ()
+    details = event["details"]
+    is_in_space = event["action"] in WITH_PERSON | IN_SPACE
+    space = details.get("tenant") if is_in_space else None
+    target = space or (event["target"] or {}).get("id")
+    found = {
+        _MARKS["actor"]: names.piece((event["actor"] or {}).get("$ref"), text("the-system")),
+        _MARKS["target"]: names.piece(target, text("unknown")),
+        _MARKS["person"]: names.piece(details.get("user"), text("unknown")),
+    }
+    role = text(ROLES[details["role"]]) if details.get("role") in ROLES else ""
+    # A name cannot stand for another one.
+    name = _SPLIT.sub("", details.get("name", ""))
+    sentence = text(key, role=role, name=name, **_MARKS)
+    return [found.get(words) or Piece(words) for words in _SPLIT.split(sentence) if words]

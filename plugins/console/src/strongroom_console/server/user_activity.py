@@ -1,0 +1,34 @@
+"""What a user has done, as the audit log has it."""
+
+from typing import Any, Final
+
+from flask import Blueprint
+
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import current_visit
+from strongroom_console.lists import PAGE_SIZE
+from strongroom_console.server.audit_names import keys_of_action
+from strongroom_console.server.people import person_page
+from strongroom_console.server.stories import names_in, pieces_of
+
+user_activity: Final = Blueprint("user_activity", __name__, url_prefix="/server/users/<user_id>")
+
+
+@user_activity.get("/activity")
+def show_activity(user_id: str) -> Any:
+    """Show what the user has done, newest first."""
+    visit = current_visit()
+    query = {"actorId": user_id, "pageSize": PAGE_SIZE, "pageNumber": page_number()}
+    page = visit.read("/audit-events", **query)
+    return person_page(
+        visit,
+        "server/user_activity.html",
+        user_id,
+        "activity",
+        events=page["data"],
+        included=page["included"],
+        names=names_in(visit, page["data"], page["included"]),
+        links=page_links(page["meta"]),
+        pieces_of=pieces_of,
+        keys_of_action=keys_of_action,
+    )
