@@ -11,12 +11,13 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.visits import SAFE_METHODS, PageApplication, Refused, show_refusal
 from strongroom.plugin_api.web import ApiError, LargeBody
 from strongroom_console import my_files, server, tenant
+from strongroom_console.design_page import design
 from strongroom_console.find import find
 from strongroom_console.home import home
 from strongroom_console.impersonation import end_impersonation
 from strongroom_console.visit import PREFIX, ConsoleVisit, console_visit
 
-AREAS: Final[tuple[Blueprint, ...]] = (home, find, *my_files.AREAS, *tenant.AREAS, *server.AREAS)
+AREAS: Final[tuple[Blueprint, ...]] = (home, find, design, *my_files.AREAS, *tenant.AREAS, *server.AREAS)
 """The areas of the console, each with its pages."""
 
 LARGE_BODIES: Final = (

@@ -6,7 +6,7 @@ const SHOWN = 50; // Options that a list shows at once.
 
 export function makeSearchable(root) {
   for (const select of root.querySelectorAll("select[data-nothing]:not([hidden])")) {
-    if (select.options.length > SHORT) combine(select);
+    if (select.options.length > SHORT || select.hasAttribute("data-people")) combine(select);
   }
   for (const filter of root.querySelectorAll("input[data-filter]")) {
     filter.parentElement.hidden = filter.closest("fieldset").querySelectorAll("input[type=checkbox]").length <= SHORT;
@@ -125,12 +125,21 @@ function row(option, id) {
   item.setAttribute("role", "option");
   item.setAttribute("aria-selected", "false");
   item.dataset.value = option.value;
-  const name = Object.assign(document.createElement("bdi"), {textContent: option.text});
-  item.append(name);
+  if (option.dataset.initials) item.append(...person(option.dataset));
+  else item.append(Object.assign(document.createElement("bdi"), {textContent: option.text}));
   if (option.parentElement instanceof HTMLOptGroupElement) {
     item.append(Object.assign(document.createElement("span"), {className: "hint", textContent: option.parentElement.label}));
   }
   return item;
+}
+
+// An avatar, and a name above an address.
+function person({initials, color, name, address}) {
+  const avatar = Object.assign(document.createElement("span"), {className: `avatar face-${color}`, textContent: initials, ariaHidden: "true"});
+  const lines = Object.assign(document.createElement("span"), {className: "two-lines"});
+  lines.append(Object.assign(document.createElement("bdi"), {className: "first", textContent: name}));
+  if (address) lines.append(Object.assign(document.createElement("small"), {textContent: address}));
+  return [avatar, lines];
 }
 
 function remark(text) {

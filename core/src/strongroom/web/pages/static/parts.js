@@ -84,9 +84,89 @@ function raise(item) {
 }
 
 // The bar of a selection counts the rows.
-document.addEventListener("change", (event) => {
-  const bar = event.target.form?.querySelector(".selection-bar[data-counted]");
-  if (!bar) return;
-  const count = event.target.form.querySelectorAll("tbody input[type=checkbox]:checked").length;
-  bar.querySelector("output").textContent = bar.dataset.counted.replace("{count}", count);
+function count(bar) {
+  const {length} = bar.closest("form").querySelectorAll("tbody input[type=checkbox]:checked");
+  bar.querySelector("output").textContent = bar.dataset.counted.replace("{count}", length);
+}
+const bars = document.querySelectorAll("form .selection-bar[data-counted]");
+bars.forEach(count);
+document.addEventListener("change", () => bars.forEach(count));
+
+// Browsers without invoker commands: buttons open and close dialogs.
+if (!("commandForElement" in HTMLButtonElement.prototype)) {
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button[commandfor]");
+    const dialog = button && document.getElementById(button.getAttribute("commandfor"));
+    if (!(dialog instanceof HTMLDialogElement)) return;
+    if (button.getAttribute("command") === "show-modal") dialog.showModal();
+    else dialog.close();
+  });
+}
+
+// Copies a text, and says so.
+function showCopies(root) {
+  for (const button of root.querySelectorAll("[data-copies]")) button.hidden = !navigator.clipboard;
+}
+showCopies(document);
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copies]");
+  if (!button) return;
+  const source = document.getElementById(button.dataset.copies);
+  await navigator.clipboard.writeText(source.value ?? source.textContent.trim());
+  const former = [...button.childNodes];
+  button.replaceChildren(icon("check"));
+  document.dispatchEvent(new CustomEvent("strongroom:toast", {detail: {message: button.dataset.copied}}));
+  setTimeout(() => button.replaceChildren(...former), DONE_SHOWN);
+});
+
+// Times as people say them: "2 hours ago", "Mon 14:20", "12 Nov". The full time is the title, by zone.js.
+const SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR, WEEK = 7 * DAY;
+const language = document.documentElement.lang;
+const relative = new Intl.RelativeTimeFormat(language, {numeric: "auto"});
+const clock = {hour: "2-digit", minute: "2-digit", hourCycle: "h23"};
+
+export function wordsOf(moment, now = new Date()) {
+  const age = now - moment, isPast = age >= 0, size = Math.abs(age);
+  const say = (unit, name) => relative.format(-Math.round(age / unit), name);
+  if (size < MINUTE) return relative.format(0, "second");
+  if (size < HOUR) return say(MINUTE, "minute");
+  if (size < DAY) return say(HOUR, "hour");
+  if (isPast && size < WEEK) return moment.toLocaleString(language, {weekday: "short", ...clock});
+  const year = moment.getFullYear() === now.getFullYear() ? {} : {year: "numeric"};
+  return moment.toLocaleDateString(language, {day: "numeric", month: "short", ...year});
+}
+
+function showAges() {
+  for (const time of document.querySelectorAll("time[data-relative]")) {
+    const moment = new Date(time.dateTime);
+    if (Number.isNaN(moment.valueOf())) continue;
+    const words = wordsOf(moment);
+    if (time.textContent !== words) time.textContent = words;
+  }
+}
+showAges();
+setInterval(showAges, MINUTE);
+
+// Drop areas: the browser takes the files, and the area shows that it would.
+for (const name of ["dragenter", "dragover", "dragleave", "drop"]) {
+  document.addEventListener(name, (event) => {
+    event.target.closest?.(".drop-area")?.classList.toggle("over", name === "dragenter" || name === "dragover");
+  });
+}
+
+// The key of a search.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea, select, [contenteditable], dialog")) return;
+  const input = document.querySelector(`input[data-key="${CSS.escape(event.key)}"]`);
+  if (!input) return;
+  event.preventDefault();
+  input.focus();
+});
+
+// A form that takes long shows it at its button, which cannot be pressed again meanwhile.
+document.addEventListener("submit", (event) => {
+  const {target, submitter} = event;
+  if (!target.hasAttribute("data-busy") || event.defaultPrevented) return;
+  const timer = setTimeout(() => submitter?.setAttribute("aria-busy", "true"), 300);
+  addEventListener("pageshow", () => { clearTimeout(timer); submitter?.removeAttribute("aria-busy"); }, {once: true});
 });
