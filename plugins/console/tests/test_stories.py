@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from strongroom_console.server.stories import Names, Piece, pieces_of, story_key
+from strongroom_console.sentences import Piece
+from strongroom_console.server.stories import Names, pieces_of, story_key
 
 NAMES = Names({"a": "Ann", "b": "Bo"}, {"t": "Acme"})
 TEXTS = {

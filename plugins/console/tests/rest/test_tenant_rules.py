@@ -144,11 +144,11 @@ class TestActivity:
         api.folder(tenant, person, HOSTILE)
         api.upload(tenant, person, "a.txt", b"x" * 1500)
         page = browser.open(f"{root}/activity/")
-        assert "<strong>Folder created</strong>" in page.text
+        assert "</bdi> created the folder <a href=" in " ".join(page.text.split())
         assert "1.5 KB" in page.text
         assert "<img" not in page.text
         page = browser.open(f"{root}/activity/?action=file.created&actor={person.id}&from=2020-01-01")
-        assert "<strong>Folder created</strong>" not in page.text
+        assert "created the folder" not in page.text
         assert "a.txt" in page.text
         assert "Nothing matches." in browser.open(f"{root}/activity/?to=2000-01-01").text
         # WeChat appends it to links.

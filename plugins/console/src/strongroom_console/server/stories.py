@@ -1,12 +1,12 @@
 """Records of the audit log as sentences, such as "Ann suspended Bo", with links to people and spaces."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from strongroom.plugin_api.visits import Visit
 from strongroom.plugin_api.web import ApiError
+from strongroom_console.sentences import MARKS, Piece, split_sentence, without_marks
 from strongroom_console.server.people import page_path
 
 Json = Mapping[str, Any]
@@ -89,20 +89,6 @@ IN_SPACE: Final = frozenset(
 """The actions whose details name the space that they are in."""
 
 ROLES: Final = {"admin": "role-admin", "member": "role-member", "records": "role-records"}
-
-_MARKS: Final = {"actor": "\ue000", "target": "\ue001", "person": "\ue002"}
-"""Characters of the private use area, which stand for names until the sentence is split."""
-
-_SPLIT: Final = re.compile(f"([{''.join(_MARKS.values())}])")
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of a sentence; a name has a path if it has a page."""
-
-    words: str
-    path: str | None = None
-    is_name: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,13 +178,11 @@ def pieces_of(event: Json, names: Names, text: Text) -> Sequence[Piece]:
     is_in_space = event["action"] in WITH_PERSON | IN_SPACE
     space = details.get("tenant") if is_in_space else None
     target = space or (event["target"] or {}).get("id")
-    found = {
-        _MARKS["actor"]: names.piece((event["actor"] or {}).get("$ref"), text("the-system")),
-        _MARKS["target"]: names.piece(target, text("unknown")),
-        _MARKS["person"]: names.piece(details.get("user"), text("unknown")),
+    names_of_event = {
+        "actor": names.piece((event["actor"] or {}).get("$ref"), text("the-system")),
+        "target": names.piece(target, text("unknown")),
+        "person": names.piece(details.get("user"), text("unknown")),
     }
     role = text(ROLES[details["role"]]) if details.get("role") in ROLES else ""
-    # A name cannot stand for another one.
-    name = _SPLIT.sub("", details.get("name", ""))
-    sentence = text(key, role=role, name=name, **_MARKS)
-    return [found.get(words) or Piece(words) for words in _SPLIT.split(sentence) if words]
+    name = without_marks(details.get("name", ""))
+    return split_sentence(text(key, role=role, name=name, **MARKS), names_of_event)

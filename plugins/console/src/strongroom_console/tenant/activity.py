@@ -1,7 +1,9 @@
 """What was done with the files of a tenant, for its administrators."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from flask import Blueprint, request
@@ -11,11 +13,21 @@ from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.times import start_of_day
 from strongroom.plugin_api.visits import current_visit
 from strongroom_console.file_actions import ACTIONS
+from strongroom_console.filters import Chip, chips_of
 from strongroom_console.lists import PAGE_SIZE
+from strongroom_console.sentences import MARKS, Piece, split_sentence, without_marks
 from strongroom_console.tenant.frame import require_section, tenant_page, tenant_path
 from strongroom_console.tenant.member_list import named, offered_members
 
 activity: Final = Blueprint("activity", __name__, url_prefix="/tenants/<tenant_id>/activity")
+
+RANGES: Final[Mapping[str, int]] = {"today": 1, "last-7-days": 7, "last-30-days": 30}
+"""The days of the ranges, by the keys of their names."""
+
+SENTENCES: Final[Mapping[str, str]] = {
+    action: f"told-{key.removeprefix('did-')}" for action, key in ACTIONS.items()
+}
+"""The keys of the sentences of actions."""
 
 _SECTION: Final = "activity/"
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
@@ -40,9 +52,30 @@ def show_activity(tenant_id: str) -> Any:
         rows=[_row(item, page["included"]) for item in page["data"]],
         links=page_links(page["meta"]),
         actions=ACTIONS,
+        pieces_of=partial(_pieces, tenant_id),
+        ranges=_ranges(),
         actors=_actors(tenant_id),
         asked=_asked(),
     )
+
+
+def _ranges() -> list[Chip]:
+    """Return the links of the ranges of days that end today."""
+    visit = current_visit()
+    today = datetime.fromtimestamp(visit.host.clock.now() / 1000, visit.host.browser.zone).date()
+    days = {key: f"{today - timedelta(days=count - 1)}" for key, count in RANGES.items()}
+    return chips_of({("from", first): key for key, first in days.items()}, _asked())
+
+
+def _pieces(tenant_id: str, row: Mapping[str, Any], text: Callable[..., str]) -> Sequence[Piece]:
+    """Return the sentence of an action in parts; nothing if it has none."""
+    if row["action"] not in ACTIONS:
+        return ()
+    is_gone = row["action"] == "file.purged"
+    path = None if is_gone else f"/tenants/{tenant_id}/nodes/{row['nodeId']}"
+    actor = without_marks(str(row["actor_name"])) or text("unnamed-person")
+    names = {"actor": Piece(actor, is_name=True), "file": Piece(row["name"], path, is_name=True)}
+    return split_sentence(text(SENTENCES[row["action"]], **MARKS), names)
 
 
 def _actors(tenant_id: str) -> Mapping[str, str]:

@@ -6,7 +6,7 @@ from flask import Blueprint, request
 
 from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.visits import Refused, current_visit
-from strongroom_console.lists import PAGE_SIZE
+from strongroom_console.lists import PAGE_SIZE, read_matching
 from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
 from strongroom_console.tenant.member_list import member_row, offered_members
 
@@ -23,16 +23,19 @@ def _name() -> dict[str, str]:
 def show_groups(tenant_id: str) -> Any:
     """List the groups, with the form of a new one."""
     visit = current_visit()
-    page = visit.read(tenant_path(tenant_id, "groups"), pageSize=PAGE_SIZE, pageNumber=page_number())
+    query = {"q": request.args.get("q", "").strip()[:255]}
+    path = tenant_path(tenant_id, "groups")
+    rows, _, links = read_matching(visit, path, query["q"], lambda group, _: str(group["name"]))
     mine = visit.read_all(tenant_path(tenant_id, "groups"), userId=visit.session.user_id)
     return tenant_page(
         visit,
         "tenant/groups.html",
         tenant_id,
         _SECTION,
-        rows=page["data"],
+        rows=rows,
+        query=query,
         own={group["id"] for group in mine.data},
-        links=page_links(page["meta"]),
+        links=links,
     )
 
 
