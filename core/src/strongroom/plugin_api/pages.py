@@ -157,9 +157,12 @@ class StaticFiles:
 
     Args:
         folder: the folder in the package of the plugin, with its subfolders.
+        is_compact: send scripts and style sheets without comments and indentation, except the ones in
+            folders called ``vendor``. Template literals of scripts must not span lines.
     """
 
     folder: str = "static"
+    is_compact: bool = False
 
 
 @dataclass(frozen=True, slots=True)

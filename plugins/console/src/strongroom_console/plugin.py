@@ -45,4 +45,4 @@ def register_start_pages() -> list[StartPage]:
 
 @hookimpl
 def register_static_files() -> list[StaticFiles]:
-    return [StaticFiles()]
+    return [StaticFiles(is_compact=True)]

@@ -8,7 +8,7 @@ import pytest
 from strongroom.foundation.colors import TEXT_CONTRAST, contrast, parse_color
 from strongroom.foundation.config.page_settings import PagesSettings
 from strongroom.web.pages.brand_styles import brand_sheet
-from strongroom.web.pages.design import minified
+from strongroom.web.pages.compact_files import compact_file, minified
 
 STATIC = files("strongroom.web.pages") / "static"
 SHEETS = [path.read_text("utf-8") for path in STATIC.iterdir() if path.name.endswith(".css")]
@@ -50,6 +50,13 @@ def test_sheets_are_sent_without_comments_and_needless_space() -> None:
     assert minified("/* a */\n:root { --a: b, c;\n  d: e; }\n.f > g { h: i }") == (
         ":root{--a: b,c;d: e;}.f > g{h: i}"
     )
+
+
+def test_scripts_are_sent_without_comments_and_indentation() -> None:
+    script = b"// a\nif (b) {\n  // c\n  d(`//${e}`); // f\n}\n"
+    assert compact_file("x.js", script) == b"if (b) {\nd(`//${e}`); // f\n}\n"
+    assert compact_file("vendor/x.js", script) == script
+    assert compact_file("x.svg", b"<svg>  </svg>") == b"<svg>  </svg>"
 
 
 def test_sheets_name_no_other_server() -> None:

@@ -249,7 +249,9 @@ def _static_folder(plugin: Plugin, item: StaticFiles) -> StaticFolder:
     if plugin.file is not None or not plugin.module.__package__:
         raise PluginError(f"{plugin}: static files need a package; create one by strongroom plugins new")
     try:
-        return StaticFolder.of_package(plugin.module.__package__, item.folder)
+        return StaticFolder.of_package(
+            plugin.module.__package__, item.folder, is_compact=item.is_compact
+        )
     except ValueError as error:
         raise PluginError(f"{plugin}: {error}") from error
 

@@ -1,6 +1,5 @@
 """The one design of all pages: their style sheets, their brand, and what stands around a page."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ from strongroom.foundation.config.page_settings import PagesSettings
 from strongroom.foundation.locales import LOCALES
 from strongroom.web.pages.brand_files import BrandFile, read_brand_files
 from strongroom.web.pages.brand_styles import brand_sheet
+from strongroom.web.pages.compact_files import compact_file, minified
 from strongroom.web.pages.page_parameters import CHOICE, THEME, without_page_parameters
 from strongroom.web.pages.page_texts import PageTexts
 from strongroom.web.pages.page_themes import THEMES
@@ -30,8 +30,6 @@ _FILINGS: Final = "https://beian.miit.gov.cn/"
 _POLICE_FILINGS: Final = "https://beian.mps.gov.cn/#/query/webSearch?code="
 _LABELS: Final[Mapping[str, str]] = {"en": "English", "zh": "中文"}
 _LONGEST_QUERY: Final = 1024
-_COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
-_SPACE: Final = re.compile(r"\s*([{};,])\s*|\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +107,7 @@ class PageDesign:
         contents = {name: sheet.encode() for name, sheet in sheets.items()}
         contents["icons.svg"] = (pages / "vendor/icons.svg").read_bytes()
         contents |= {
-            name: (pages / name).read_bytes()
+            name: compact_file(name, (pages / name).read_bytes())
             for name in ("zone.js", "parts.js", "frame.js", "palette.js")
         }
         contents |= {file.name: file.content for file in self._files.values()}
@@ -213,8 +211,3 @@ def _kept_query() -> str:
     kept = urlencode(list(without_page_parameters(request.args).items(multi=True)))
     # The page must not be much longer than the request.
     return f"{kept}&" if 0 < len(kept) <= _LONGEST_QUERY else ""
-
-
-def minified(sheet: str) -> str:
-    """Return a style sheet without comments and needless space."""
-    return _SPACE.sub(lambda match: match[1] or " ", _COMMENT.sub("", sheet)).strip()

@@ -20,6 +20,7 @@ from werkzeug.wrappers import Response
 
 from strongroom.web.http.caching import CACHE_CONTROL, REVALIDATED, immutable
 from strongroom.web.http.content_coding import GZIP, VARY, is_coded
+from strongroom.web.pages.compact_files import compact_file
 
 STATIC_PREFIX: Final = "/static"
 
@@ -76,8 +77,11 @@ class StaticFolder:
         self.digest = self._digest_of_all()
 
     @classmethod
-    def of_package(cls, package: str, folder: str) -> "StaticFolder":
+    def of_package(cls, package: str, folder: str, *, is_compact: bool = False) -> "StaticFolder":
         """Return the files in a folder of a package.
+
+        Args:
+            is_compact: send scripts and style sheets without comments and indentation.
 
         Raises:
             ValueError: there is no such folder, it is empty, or a file has an unknown type; one line.
@@ -88,7 +92,7 @@ class StaticFolder:
         for name in members:
             if PurePosixPath(name).suffix not in TYPES:
                 raise ValueError(f"the static file {name!r} must end in one of {', '.join(TYPES)}")
-        return cls(members)
+        return cls(_compact(members) if is_compact else members)
 
     def __contains__(self, name: str) -> bool:
         return name in self._files
@@ -134,6 +138,10 @@ class StaticFolder:
         for name, file in sorted(self._files.items()):
             digest.update(sha256(name.encode()).digest() + sha256(file.read_bytes()).digest())
         return digest.hexdigest()[:16]
+
+
+def _compact(members: Mapping[str, Readable]) -> Mapping[str, Readable]:
+    return {name: StaticContent(compact_file(name, file.read_bytes())) for name, file in members.items()}
 
 
 def _walk(folder: Traversable, path: str = "") -> Iterator[tuple[str, Traversable]]:
