@@ -21,6 +21,7 @@ def read_matching(
     sought: str,
     name: Callable[[Json, Json], str],
     accepts: Callable[[Json], bool] | None = None,
+    **query: str,
 ) -> tuple[Sequence[Json], Json, PageLinks]:
     """Return a page of the records of a list that a search finds, their summaries, and the links.
 
@@ -31,12 +32,13 @@ def read_matching(
         sought: the text of the search; each of its words must be in the name.
         name: returns the name of a record, by the record and the summaries.
         accepts: returns whether a filter accepts a record; ``None`` without a filter.
+        query: further parameters of the list.
     """
     if not sought and accepts is None:
-        page = visit.read(path, pageSize=PAGE_SIZE, pageNumber=page_number())
+        page = visit.read(path, pageSize=PAGE_SIZE, pageNumber=page_number(), **query)
         return page["data"], page["included"], page_links(page["meta"])
     records = read_records(
-        lambda cursor, size: visit.read(path, pageSize=size, cursor=cursor),
+        lambda cursor, size: visit.read(path, pageSize=size, cursor=cursor, **query),
         visit.most_read,
         lambda item, included: (
             (accepts is None or accepts(item)) and has_words(name(item, included), sought)

@@ -190,3 +190,23 @@ class TestMembers:
         fields = {**form, "user": person.id, "change": "remove"}
         assert browser.open(f"{root}/members/changes", fields).status_code == 404
         assert person.id in self._roles(api, tenant, person)["admin"]
+
+
+class TestSpaces:
+    @pytest.fixture
+    def person(self, api: Api) -> Person:
+        return api.person(admin=True, name="Root")
+
+    def test_a_search_finds_a_space_of_another_page(
+        self, api: Api, browser: PageBrowser, person: Person
+    ) -> None:
+        for number in range(51):
+            api.tenant(person, f"Space {number:02}")
+        last = api.tenant(person, "Zürich").rpartition("/")[2]
+        listed = browser.open("/console/server/tenants/").text
+        assert "Spaces: 52" in listed
+        assert last not in listed
+        found = browser.open("/console/server/tenants/?q=zurich").text
+        assert "Spaces: 1" in found
+        assert f'href="/console/server/tenants/{last}/?page=1"' in found
+        assert "Zürich" in browser.open(f"/console/server/tenants/{last}/?page=1").text

@@ -1,16 +1,17 @@
 """All tenants of the server: their use, quotas and deletion."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from flask import Blueprint
 
 from strongroom.plugin_api.file_pages import size_text
-from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.page_lists import page_number
 from strongroom.plugin_api.visits import current_visit
 from strongroom.plugin_api.web import RestResponse
-from strongroom_console.lists import PAGE_SIZE
-from strongroom_console.server.forms import field
+from strongroom_console.lists import PAGE_SIZE, read_matching
+from strongroom_console.server.forms import field, filters
 from strongroom_console.server.frame import server_page
 from strongroom_console.server.questions import Question, ask
 from strongroom_console.tenant.frame import tenant_path
@@ -26,18 +27,33 @@ _TENANTS: Final = "/api/v1/tenants"
 def list_spaces() -> Any:
     """Show all tenants."""
     visit = current_visit()
-    tenants = _page()
+    query = filters("q")
+    sought = query.get("q", "")
+    found, _, links = read_matching(
+        visit, f"{_TENANTS}", sought, lambda tenant, _: str(tenant["name"]), all="true"
+    )
     own = {tenant["id"] for tenant in visit.read_all(_TENANTS).data}
-    rows = [{**tenant, "used": size_text(tenant["usedBytes"])} for tenant in tenants["data"]]
     return server_page(
         visit,
         "server/spaces.html",
         _SECTION,
-        rows=rows,
+        rows=[_row(tenant, 1 if sought else links.number) for tenant in found],
         own=own,
+        query=query,
         size_text=size_text,
-        links=page_links(tenants["meta"]),
+        links=links,
     )
+
+
+def _row(tenant: Mapping[str, Any], page: int) -> Mapping[str, Any]:
+    """Return what the list shows of a tenant.
+
+    Args:
+        page: the page of the list without a search.
+    """
+    used, quota = tenant["usedBytes"], tenant["quotaBytes"]
+    percent = min(100, used * 100 // quota) if quota else 0
+    return {**tenant, "used": size_text(used), "percent": percent, "page": page}
 
 
 @spaces.get("/<tenant_id>/")
@@ -122,4 +138,8 @@ def _ask(tenant_id: str, refusal: RestResponse | None = None) -> Any:
 def _name(tenant_id: str) -> str:
     """Return the name of a tenant, which only the list has; the query names the page of the list."""
     names = {tenant["id"]: str(tenant["name"]) for tenant in _page()["data"]}
+    if tenant_id not in names:
+        # The link was that of a search.
+        listed = current_visit().read_all(_TENANTS, all="true").data
+        names = {tenant["id"]: str(tenant["name"]) for tenant in listed}
     return names.get(tenant_id, tenant_id)
