@@ -19,6 +19,7 @@ from strongroom_console.server.state import JOB_STATES, MESSAGE_STATES
 from strongroom_console.server.stories import ALONE, IN_SPACE, OF_ONESELF, ON_TARGET, WITH_PERSON
 from strongroom_console.server.user_logins import FACTORS
 from strongroom_console.tenant.activity import SENTENCES
+from strongroom_console.tenant.retention import EFFECTS
 from strongroom_console.visit import PROBLEMS
 
 COMPUTED: set[str] = (
@@ -43,7 +44,7 @@ COMPUTED: set[str] = (
     | PROBLEMS
     | {f"{name}{suffix}" for name in STEP_NAMES for suffix in ("", "-hint")}
 )
-COMPUTED |= {*SENTENCES.values()}
+COMPUTED |= {*SENTENCES.values(), *EFFECTS.values()}
 TOLD = ALONE | IN_SPACE | ON_TARGET | OF_ONESELF | WITH_PERSON
 COMPUTED |= {f"story-{action.replace('.', '-')}" for action in TOLD}
 COMPUTED |= {f"story-{action.replace('.', '-')}-self" for action in OF_ONESELF} | {*FACTORS.values()}

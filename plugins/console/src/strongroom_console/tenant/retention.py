@@ -22,6 +22,9 @@ NUMBERS: Final = {
 }
 """The keys of the names of the numbers of a rule, by their members in the REST API."""
 
+EFFECTS: Final = {name: f"{key}-effect" for name, key in NUMBERS.items()}
+"""The keys of what the numbers bring about, by their members in the REST API."""
+
 MODES: Final = {"governance": "mode-governance", "compliance": "mode-compliance"}
 
 _SECTION: Final = "retention/"
@@ -68,6 +71,7 @@ def _page(tenant_id: str, refusal: RestResponse | None = None) -> Any:
         rule=rule,
         form=request.form if refusal is not None else rule,
         numbers=NUMBERS,
+        effects=EFFECTS,
         modes=MODES,
         holds=_hold_rows(visit, tenant_id, holds),
         links=page_links(holds["meta"]),
