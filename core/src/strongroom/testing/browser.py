@@ -35,7 +35,7 @@ class PageForm:
 
 
 class Forms(HTMLParser):
-    """The forms of a page, in its order.
+    """The forms of a page, in its order, but for those that only a script shows.
 
     Args:
         path: the path of the page, to which a form without an action is sent.
@@ -44,6 +44,7 @@ class Forms(HTMLParser):
     def __init__(self, html: str, path: str = "") -> None:
         super().__init__()
         self.forms: list[PageForm] = []
+        self._form = PageForm(path)
         self._path = path
         self.feed(html)
 
@@ -58,11 +59,13 @@ class Forms(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self.forms.append(PageForm(values.get("action") or self._path))
-        elif self.forms and tag in _FIELDS and "name" in values:
-            self.forms[-1].names.add(values["name"])
+            self._form = PageForm(values.get("action") or self._path)
+            if "hidden" not in values:
+                self.forms.append(self._form)
+        elif tag in _FIELDS and "name" in values:
+            self._form.names.add(values["name"])
             if values.get("type") == "hidden":
-                self.forms[-1].fields[values["name"]] = values.get("value", "")
+                self._form.fields[values["name"]] = values.get("value", "")
 
 
 class Browser:

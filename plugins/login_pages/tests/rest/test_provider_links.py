@@ -36,7 +36,7 @@ def shown(api: Api, **headers: str) -> dict[str, list[str]]:
 def places(page: str) -> dict[str, list[str]]:
     tabs = re.search(r'<ul class="tabs">.*?</ul>', page, re.DOTALL)
     lists = re.findall(
-        r'(<details>[^<]*<summary>[^<]*</summary>\s*)?<ul class="links">(.*?)</ul>', page, re.DOTALL
+        r'(<details>[^<]*<summary>[^<]*</summary>\s*)?<ul class="links[^"]*">(.*?)</ul>', page, re.DOTALL
     )
     parts = {
         "first": "".join(re.findall(r'<a href="[^"]+" class="button plain".*?</a>', page, re.DOTALL)),

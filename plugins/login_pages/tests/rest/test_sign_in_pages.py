@@ -188,7 +188,7 @@ class TestHostileTexts:
         for fields in ({"password": "x"}, {"way": "code"}):
             browser.open("/account/login")
             page = browser.send("login", username=HOSTILE[kind], **fields).text
-            assert "<svg" not in page
+            assert "<svg on" not in page
             # Nonces and digests are random.
             assert "49" not in re.sub(r'(value|nonce|src|href)="[^"]*"', "", page)
             assert "a" not in browser.set_cookies

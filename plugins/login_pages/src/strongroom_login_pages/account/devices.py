@@ -9,6 +9,9 @@ from strongroom_login_pages.account.frame import ME, account_page, follow, show
 from strongroom_login_pages.visit import LoginVisit, Routes, logged_in
 
 _PAGE: Final = "/devices"
+_ICONS: Final = {"Android": "smartphone", "iOS": "smartphone"}
+"""The icons of devices by their systems; others are computers."""
+
 _LOGINS: Final = f"{ME}/authorizations"
 
 
@@ -66,4 +69,13 @@ class DevicePages:
 def _logins(visit: LoginVisit) -> list[dict[str, Any]]:
     """Return the logins of the user, newest first."""
     logins = visit.read_all(_LOGINS).data
-    return [{**login, "name": device_name(login["userAgent"])} for login in logins]
+    return [_with_device(login) for login in logins]
+
+
+def _with_device(login: Mapping[str, Any]) -> dict[str, Any]:
+    name = device_name(login["userAgent"])
+    return {
+        **login,
+        "name": name,
+        "icon": _ICONS.get(name[1] or "", "monitor" if any(name) else "globe"),
+    }

@@ -11,6 +11,8 @@ from strongroom_login_pages.sign_in.step_up import STALE
 from strongroom_login_pages.visit import LoginVisit, Routes, logged_in
 
 _FACTORS: Final = f"{ME}/factors"
+_ICONS: Final = {"totp": "smartphone", "passkey": "key-round", "recovery-code": "list"}
+"""The icons of factors by their kinds."""
 
 
 class SecurityPages:
@@ -37,6 +39,7 @@ class SecurityPages:
             user,
             due=visit.flow.due,
             factor_sections=sections,
+            icons=_ICONS,
             parts=[section["part"] for section in sections],
             has_factors=any(not factor["isBackup"] for factor in response.json["data"]),
             connections=connected_accounts(visit, user),

@@ -1,6 +1,6 @@
-// Comfort of the account pages: copy, print, and a hint for new passwords. All of them work without it.
+// Comfort of the account pages: copy and print. All of them work without it.
 
-const PAUSE = 400; // Milliseconds without a key before a password is judged.
+import "./passwords.js";
 
 for (const button of document.querySelectorAll("[data-copy]")) {
   // Browsers have no clipboard for pages without HTTPS.
@@ -17,22 +17,4 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 for (const button of document.querySelectorAll("[data-print]")) {
   button.hidden = false;
   button.addEventListener("click", () => window.print());
-}
-
-async function judge(input, hint) {
-  const password = input.value;
-  const body = JSON.stringify({password});
-  const headers = {"Content-Type": "application/json"};
-  const response = await fetch(input.dataset.strength, {method: "POST", headers, body});
-  const {strength} = response.ok ? await response.json() : {};
-  if (input.value === password) hint.textContent = (password && hint.dataset[strength]) || "";
-}
-
-for (const input of document.querySelectorAll("input[data-strength]")) {
-  const hint = document.getElementById("strength");
-  let timer = 0;
-  input.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => judge(input, hint), PAUSE);
-  });
 }

@@ -1,24 +1,31 @@
-// Comfort for the pages of the sign-in: passwords that can be read, seconds that pass, forms that are sent
-// once.
+// Comfort for the pages of the sign-in: codes that are pasted, seconds that pass, forms that are sent once.
 
-for (const button of document.querySelectorAll("button[data-reveals]")) {
-  const input = document.getElementById(button.dataset.reveals);
-  const texts = {password: button.textContent, text: button.dataset.hide};
-  button.hidden = false;
-  button.addEventListener("click", () => {
-    input.type = input.type === "password" ? "text" : "password";
-    button.textContent = texts[input.type];
+import "./passwords.js";
+
+// A code that is pasted or filled in, with blanks or the words around it, is sent at once.
+for (const input of document.querySelectorAll("input[data-digits]")) {
+  const length = Number(input.dataset.digits);
+  input.addEventListener("beforeinput", (event) => {
+    const pasted = event.inputType === "insertFromPaste" && (event.data ?? event.dataTransfer?.getData("text"));
+    const digits = pasted && pasted.replace(/\D/g, "");
+    if (!digits || digits.length !== length) return;
+    event.preventDefault();
+    input.value = digits;
+    input.form.requestSubmit();
   });
-  // Browsers store what a password field contains, and not a text.
-  input.form.addEventListener("submit", () => { input.type = "password"; });
 }
 
+// What waits for the end of a countdown appears after it.
 for (const span of document.querySelectorAll("[data-seconds]")) {
+  const waiting = document.querySelectorAll("[data-after-countdown]");
+  for (const later of waiting) later.hidden = true;
   const end = Date.now() + span.dataset.seconds * 1000;
   const timer = setInterval(() => {
     const left = Math.ceil((end - Date.now()) / 1000);
     span.textContent = left > 0 ? span.dataset.text.replace("#", left) : "";
-    if (left <= 0) clearInterval(timer);
+    if (left > 0) return;
+    clearInterval(timer);
+    for (const later of waiting) later.hidden = false;
   }, 1000);
 }
 
