@@ -86,3 +86,31 @@ class TestLanguages:
 
     def test_programs_may_pass_it(self, api: Api) -> None:
         assert api.get("/setup?lang=zh").status_code == 200
+
+
+@pytest.mark.config(PLUGINS)
+class TestThemes:
+    def test_a_page_has_the_theme_that_the_browser_keeps(self, api: Api) -> None:
+        client = api.app.test_client()
+        assert "data-theme" not in client.get("/vault/account/login").text
+        chosen = client.get("/vault/account/login?theme=dark")
+        assert 'data-theme="dark"' in chosen.text
+        cookie = next(c for c in chosen.headers.getlist("Set-Cookie") if c.startswith("theme="))
+        assert {"theme=dark", "Max-Age=31536000", "HttpOnly", "SameSite=Lax"} <= set(cookie.split("; "))
+        assert 'data-theme="dark"' in client.get("/vault/account/login").text
+
+    def test_the_theme_of_the_system_replaces_a_kept_one(self, api: Api) -> None:
+        client = api.app.test_client()
+        client.get("/vault/account/login?theme=light")
+        assert "data-theme" not in client.get("/vault/account/login?theme=system").text
+        assert "data-theme" not in client.get("/vault/account/login").text
+
+    @pytest.mark.parametrize("theme", ["", "none", '"><script>', "dark light"])
+    def test_another_theme_is_ignored(self, api: Api, theme: str) -> None:
+        client = api.app.test_client()
+        page = client.get("/vault/account/login", query_string={"theme": theme})
+        assert "data-theme" not in page.text
+        assert "<script>" not in page.text
+        assert not any(c.startswith("theme=") for c in page.headers.getlist("Set-Cookie"))
+        client.set_cookie("theme", theme or "x")
+        assert "data-theme" not in client.get("/vault/account/login").text

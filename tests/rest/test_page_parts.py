@@ -220,6 +220,21 @@ WRONG = {
         '[MenuItem({"en": "A"}, "https://evil.example.com/")]',
         "the path of a MenuItem must be one of the server",
     ),
+    "menu-icon": (
+        "register_menu_items",
+        '[MenuItem({"en": "A"}, "/", icon="unknown")]',
+        "a MenuItem: the server has no icon 'unknown'",
+    ),
+    "menu-place": (
+        "register_menu_items",
+        '[MenuItem({"en": "A"}, "/", place="top")]',
+        "the place of a MenuItem must be one of menu, area, person, not 'top'",
+    ),
+    "menu-choices": (
+        "register_menu_items",
+        '[MenuItem({"en": "A"}, "/", choices="https://evil.example.com/")]',
+        "the path of a MenuItem must be one of the server",
+    ),
     "no-page": (
         "register_menu_items",
         '[MenuItem({"en": "A"}, "/nowhere")]',

@@ -109,7 +109,7 @@ class MenuItem:
             document whose first ``ul`` has their links; ``None`` without such places.
         search: the path of a page that searches everything for the parameter ``q``. The same path with
             ``/results`` has the results alone: sections with a heading and a list of links. ``None``
-            without a search; that of the first item is used.
+            without a search. The frame uses the search of the first item that has one.
     """
 
     labels: Mapping[str, str]

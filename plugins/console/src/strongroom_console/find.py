@@ -87,14 +87,14 @@ def _nearest(tenants: Sequence[TenantInfo], current: TenantInfo | None) -> Seque
 
 
 def _nodes(visit: ConsoleVisit, text: str, tenants: Sequence[TenantInfo]) -> Sequence[FoundNode]:
-    found: list[FoundNode] = []
+    nodes: list[FoundNode] = []
     for tenant in tenants:
-        if len(found) < MOST_FOUND:
-            found += _nodes_of(visit, text, tenant, MOST_FOUND - len(found))
-    return found
+        if len(nodes) < MOST_FOUND:
+            nodes += _search_space(visit, text, tenant, MOST_FOUND - len(nodes))
+    return nodes
 
 
-def _nodes_of(visit: ConsoleVisit, text: str, tenant: TenantInfo, most: int) -> list[FoundNode]:
+def _search_space(visit: ConsoleVisit, text: str, tenant: TenantInfo, most: int) -> list[FoundNode]:
     """Return the nodes of one space; none of a space that demands another login."""
     nodes = visit.find(tenant_path(tenant.id, "search"), query=text, include="path", pageSize=most)
     root = f"{visit.root}/tenants/{tenant.id}"
@@ -114,7 +114,7 @@ def _users(visit: ConsoleVisit, text: str) -> Sequence[Mapping[str, Any]]:
 
 
 def _groups(visit: ConsoleVisit, current: TenantInfo | None) -> Sequence[MenuGroup]:
-    """Return the sections of the current space, and those of the server."""
+    """Return the sections of the current space and of the server."""
     of_server = server_groups(f"{visit.root}/server") if visit.is_administrator else []
     if current is None:
         return of_server

@@ -81,7 +81,7 @@ def _recent(visit: ConsoleVisit, tenants: Sequence[Json]) -> Sequence[Json]:
     """
     after = iso_format(visit.host.clock.now() - _RECENT)
     query = {"query": ".", "type": "file", "sort": "-updatedAt", "modifiedAfter": after}
-    found = [
+    nodes = [
         {
             **node,
             "place": tenant["name"],
@@ -91,7 +91,7 @@ def _recent(visit: ConsoleVisit, tenants: Sequence[Json]) -> Sequence[Json]:
         for tenant in tenants
         for node in visit.find(tenant_path(tenant["id"], "search"), pageSize=MOST_RECENT, **query)
     ]
-    return sorted(found, key=lambda node: str(node["updatedAt"]), reverse=True)[:MOST_RECENT]
+    return sorted(nodes, key=lambda node: str(node["updatedAt"]), reverse=True)[:MOST_RECENT]
 
 
 def _shared(visit: ConsoleVisit) -> Sequence[Json] | None:

@@ -220,10 +220,11 @@ def test_further_rows_are_added_on_scroll_and_by_the_keyboard(
 
 
 def test_a_change_with_a_question_waits_for_the_answer(desk: Desk) -> None:
-    desk.open_files()
     page = desk.page
-    question = "Log out <b>now</b>?"
-    button = page.get_by_role("button", name="Log out")
+    page.goto(f"{desk.server.url}/console/find")
+    page.get_by_label("Space, file, user or page").fill("acme")
+    question = "Search <b>now</b>?"
+    button = page.locator("main").get_by_role("button", name="Search")
     button.evaluate("(button, question) => { button.dataset.confirm = question }", question)
     button.click()
     dialog = page.get_by_role("dialog", name=question)
@@ -232,5 +233,5 @@ def test_a_change_with_a_question_waits_for_the_answer(desk: Desk) -> None:
     expect(dialog).to_be_hidden()
     expect(button).to_be_focused()
     button.click()
-    dialog.get_by_role("button", name="Log out").click()
-    expect(page.get_by_label("Password")).to_be_visible()
+    dialog.get_by_role("button", name="Search").click()
+    page.wait_for_url("**/find?q=acme")

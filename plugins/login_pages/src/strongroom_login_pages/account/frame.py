@@ -62,7 +62,7 @@ def show(
         status=HTTPStatus.BAD_REQUEST if refusal else HTTPStatus.OK,
         user=user,
         who=login_name(user),
-        **{**visit.menu(), "viewer": viewer_of(user)},
+        **{**visit.menu(), "viewer": get_viewer(user)},
         sections=[MenuGroup([MenuSection(f"{visit.root}{path}", *names) for path, *names in SUBJECTS])],
         notice=flash.notice,
         error=values.pop("error", None) or error,
@@ -138,7 +138,7 @@ def login_name(user: Mapping[str, Any]) -> str:
     return str(user["email"] or user["mobile"] or user["username"] or "")
 
 
-def viewer_of(user: Mapping[str, Any]) -> Mapping[str, str]:
+def get_viewer(user: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the user of the menu, as of :meth:`Visit.viewer`."""
     contact = login_name(user)
     return {"id": user["id"], "name": user["name"] or contact, "hint": contact if user["name"] else ""}
