@@ -1,6 +1,7 @@
 """What all pages of a tenant share: its name, the sections, and which of them the user sees."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -36,6 +37,8 @@ GROUPS: Final[Mapping[str, Sequence[tuple[str, str, str]]]] = {
     ),
 }
 """The sections by the keys of their headings: paths below the tenant's, keys of names, and icons."""
+
+_PATHS: Final = frozenset(path for group in GROUPS.values() for path, _, _ in group)
 
 RECORDS_SECTIONS: Final = frozenset({"retention/"})
 """The sections that administrators of the tenant and the role ``records`` see."""
@@ -108,25 +111,29 @@ def sections_of(visit: Visit, role: str | None) -> frozenset[str]:
         hidden |= ADMINISTRATOR_SECTIONS
     if role not in ("admin", "records"):
         hidden |= RECORDS_SECTIONS
-    return frozenset(path for group in GROUPS.values() for path, _, _ in group if path not in hidden)
+    return _PATHS - hidden
 
 
 def tenant_groups(visit: Visit, tenant: TenantInfo, root: str) -> Sequence[MenuGroup]:
     """Return the sections of a tenant that the user sees, by their headings."""
-    seen = sections_of(visit, tenant.role)
-    counts = {"usage/": _used_share(tenant)}
-    groups = (
+    return _groups(root, sections_of(visit, tenant.role), _used_share(tenant))
+
+
+# Hot: each page of a tenant has the groups, and few of them differ.
+@lru_cache(maxsize=1024)
+def _groups(root: str, seen: frozenset[str], used: str) -> Sequence[MenuGroup]:
+    groups = [
         MenuGroup(
             [
-                MenuSection(f"{root}/{path}", key, icon, counts.get(path, ""))
+                MenuSection(f"{root}/{path}", key, icon, used if path == "usage/" else "")
                 for path, key, icon in group
                 if path in seen
             ],
             heading,
         )
         for heading, group in GROUPS.items()
-    )
-    return [group for group in groups if group.sections]
+    ]
+    return tuple(group for group in groups if group.sections)
 
 
 def _used_share(tenant: TenantInfo) -> str:
