@@ -13,8 +13,11 @@ from tests.support.source_tree import ROOT
 _SUFFIX: Final = ".html"
 _FOLDERS: Final = ("core/src/**/templates", "plugins/*/src/*/templates")
 _SERVER: Final = "strongroom"
-_OTHERS: Final = frozenset({"strongroom/api_docs", "strongroom/frame"})
-"""The page of Swagger UI, and the frame that pages of plugins outside of this tree extend."""
+_FRAGMENTS: Final = frozenset({"console/find_results", "console/spaces"})
+"""The lists that scripts read, without a page around them."""
+
+_OTHERS: Final = frozenset({"strongroom/api_docs", "strongroom/frame", *_FRAGMENTS})
+"""No pages, the page of Swagger UI, and the frame that pages of plugins outside of this tree extend."""
 
 _USE: Final = re.compile(r'{% (?:extends|include|from) "([^"]+)"')
 # What each page shows in its body. A heading is in the title as well, where a mark would be text.

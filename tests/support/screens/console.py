@@ -120,6 +120,7 @@ def create_key(visitor: Visitor) -> None:
 CONSOLE: Final = (
     Screen("home without a space", "console/home", shown_to("alice", "/")),
     Screen("home of an administrator", "console/home", shown_to("root", "/")),
+    Screen("search of everything", "console/find", shown_to("maker", "/find?q=a")),
     Screen("missing page of the console", "console/fault", shown_to("maker", "/nowhere")),
     Screen("space", f"{_MY_FILES}/folder", shown_to("maker", "/tenants/{tenant}/files/")),
     Screen("folder", f"{_MY_FILES}/folder", shown_to("maker", "/tenants/{tenant}/files/{folder}/")),
