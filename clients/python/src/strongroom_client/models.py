@@ -135,6 +135,7 @@ if TYPE_CHECKING:
     PolicyChangesKindsType0Item: TypeAlias = Literal["drop", "preview", "read", "write"]
     PolicyChangesPasswordType0: TypeAlias = Literal["optional", "required"]
     PolicyChangesWhoType0: TypeAlias = Literal["manage", "nobody", "tenant-admins"]
+    PreviewSharedFileSize: TypeAlias = Literal["large", "small"]
     QuarantinedFileScan: TypeAlias = Literal["infected", "rejected"]
     RenameFileOnConflict: TypeAlias = Literal["fail", "rename", "replace"]
     RestorableContactKind: TypeAlias = Literal["email", "mobile"]
@@ -220,6 +221,7 @@ else:
     PolicyChangesKindsType0Item = str
     PolicyChangesPasswordType0 = str
     PolicyChangesWhoType0 = str
+    PreviewSharedFileSize = str
     QuarantinedFileScan = str
     RenameFileOnConflict = str
     RestorableContactKind = str

@@ -42,12 +42,17 @@ class Listing:
                 break
         return files, total
 
-    def row(self, opened: OpenedShare, names: Sequence[str], file: FileInfo) -> Json:
-        """Return the members of a file in the folder with a path."""
+    def row(self, opened: OpenedShare, names: Sequence[str], file: FileInfo, page: int = 1) -> Json:
+        """Return the members of a file in the folder with a path.
+
+        Args:
+            page: the number of the page of the folder that shows the file.
+        """
         essence = (file.content_type or "").partition(";")[0]
         return {
             "name": file.name,
             "url": self._url(opened, names, file),
+            "view": self.view(opened, names, file, page) if is_viewed(opened, file) else None,
             "is_folder": file.is_folder,
             "icon": "folder" if file.is_folder else get_icon(essence),
             "essence": essence,
@@ -73,6 +78,16 @@ class Listing:
         """Return the path of a file in a share."""
         return self.root(opened) + "/".join(quote(name, safe="") for name in names)
 
+    def folder(self, opened: OpenedShare, names: Sequence[str], page: int) -> str:
+        """Return the path and the query of a page of a folder."""
+        path = f"{self.path(opened, names)}/" if names else self.root(opened)
+        return f"{path}?page={page}" if page > 1 else path
+
+    def view(self, opened: OpenedShare, names: Sequence[str], file: FileInfo, page: int) -> str:
+        """Return the path and the query of the page that shows a file of a folder."""
+        path = self.folder(opened, names, page)
+        return f"{path}{'&' if page > 1 else '?'}view={quote(file.name, safe='')}"
+
     def _url(self, opened: OpenedShare, names: Sequence[str], file: FileInfo) -> str | None:
         path = self.path(opened, [*names, file.name])
         if file.is_folder:
@@ -83,7 +98,12 @@ class Listing:
         return path_of(self._host, f"/api/v1/shares/{opened.secret}/files/{file_id}/preview")
 
 
+def is_viewed(opened: OpenedShare, file: FileInfo) -> bool:
+    """Return whether a page shows the content of a file: a preview may count as a download."""
+    return has_preview(file) and opened.link.max_downloads is None
+
+
 def _is_shown(opened: OpenedShare, essence: str) -> bool:
-    """Return whether the page of a file shows it: a preview may count as a download."""
+    """Return whether the page of a file shows it as a picture."""
     is_free = opened.kind is Kind.PREVIEW or opened.link.max_downloads is None
     return essence in PICTURES and is_free

@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 from flask import redirect, request
 from werkzeug.datastructures import MultiDict
 
+from strongroom.plugin_api.file_pages import size_text
 from strongroom.plugin_api.files import FileInfo
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.page_forms import SchemaForm
@@ -26,7 +27,7 @@ from strongroom_share_links.errors import (
     TOO_LARGE,
     UNAVAILABLE,
 )
-from strongroom_share_links.listing import PER_PAGE, Listing
+from strongroom_share_links.listing import PER_PAGE, Listing, is_viewed
 from strongroom_share_links.models import READERS, RECEIVERS, SHOWN, Audience, Link
 from strongroom_share_links.paths import path_of
 from strongroom_share_links.sending import Sender
@@ -81,6 +82,15 @@ _DROP_FAULTS: Final = {
 """The texts of refused uploads, by the codes of errors."""
 _OF_DROP_BOXES: Final = ("drop_closed", "too_many")
 """The texts that are about no field of the form."""
+_ACCEPTED_KINDS: Final = {
+    "image/*": "pictures",
+    "video/*": "videos",
+    "audio/*": "audio",
+    "text/*": "texts",
+    "application/pdf": "pdf",
+    "application/zip": "zip",
+}
+"""The kinds of files by the media types that a drop box accepts; pages show other types as they are."""
 _PROBLEMS: Final = frozenset({*_TEXTS.values(), *_DROP_FAULTS.values(), "drop_refused", "failed"})
 
 
@@ -205,12 +215,43 @@ class SharePages:
             file = self._host.files.resolve(tenant_id, path) if names else opened.file
             if file.is_folder and is_folder:
                 listed, total = self._listing.files(tenant_id, file.id, query["page"])
+                if "view" in query:
+                    return self._viewed(opened, names, listed, query)
                 return self._share(opened, names, listed, query, total=total)
         if file.is_folder:
             return redirect(f"{self._listing.path(opened, names)}/", 308)
         if is_folder:
             raise ApiError(UNAVAILABLE)
         return self._file(opened, file)
+
+    def _viewed(
+        self, opened: OpenedShare, names: Sequence[str], listed: Sequence[FileInfo], query: Json
+    ) -> Any:
+        """Return the page that shows a file of a folder, with links to the ones before and after."""
+        page, files = query["page"], [file for file in listed if is_viewed(opened, file)]
+        place = next((at for at, file in enumerate(files) if file.name == query["view"]), None)
+        if place is None:
+            raise ApiError(UNAVAILABLE)
+        around = [files[at] if 0 <= at < len(files) else None for at in (place - 1, place + 1)]
+        previous, following = (
+            self._listing.view(opened, names, file, page) if file else None for file in around
+        )
+        return self._visit(opened).page(
+            "view.html",
+            **self._content(opened, names, files[place]),
+            back=self._listing.folder(opened, names, page),
+            previous=previous,
+            following=following,
+            number=place + 1,
+            count=len(files),
+            can_download=opened.kind in READERS,
+        )
+
+    def _content(self, opened: OpenedShare, names: Sequence[str], file: FileInfo) -> Json:
+        """Return a file, and the beginning of its text if it is one."""
+        row = self._listing.row(opened, names, file)
+        is_text = row["picture"] is None and is_viewed(opened, file)
+        return {"file": row, "content": self._sender.text(opened, file) if is_text else None}
 
     def _file(self, opened: OpenedShare, file: FileInfo) -> Any:
         if opened.kind not in READERS:
@@ -239,11 +280,31 @@ class SharePages:
             status=status,
             **self._described(opened, names),
             **self._drop_box(opened, names, visit.csrf),
-            rows=[self._listing.row(opened, names, file) for file in listed],
+            **self._shown_files(opened, names, listed, query.get("page", 1)),
+            total=total,
             links=_links(query.get("page", 1), total),
             form=form,
             error=fault if fault in _OF_DROP_BOXES else None,
         )
+
+    def _shown_files(
+        self, opened: OpenedShare, names: Sequence[str], listed: Sequence[FileInfo], page: int
+    ) -> Json:
+        """Return the files of a folder, or the only file with its content."""
+        if opened.is_shown and not opened.file.is_folder:
+            return {"rows": [], **self._content(opened, names, opened.file)}
+        sizes = [file.size for file in listed if not file.is_folder]
+        return {
+            "rows": [self._listing.row(opened, names, file, page) for file in listed],
+            "whole_size": size_text(sum(sizes)) if len(sizes) == len(listed) else "",
+        }
+
+    def _maker(self, opened: OpenedShare) -> Json | None:
+        """Return the user who has made the share; ``None`` without a name."""
+        user_id = opened.link.creator_id
+        with self._host.acting_as(user_id):
+            name = self._host.users.me().name
+        return {"id": user_id, "name": name} if name else None
 
     def _described(self, opened: OpenedShare, names: Sequence[str]) -> Json:
         link = opened.link
@@ -255,6 +316,7 @@ class SharePages:
             "title": self._title(opened, names),
             "crumbs": self._listing.crumbs(opened, names),
             "is_folder": opened.file.is_folder,
+            "maker": self._maker(opened),
             "is_shown": opened.kind in SHOWN,
             "can_download": opened.kind in READERS,
             "expires": link.expires_at and iso_format(link.expires_at),
@@ -272,6 +334,7 @@ class SharePages:
             "refusals": _DROP_FAULTS,
             "require_name": link.require_name,
             "allowed_types": link.allowed_types,
+            "accepted_kinds": _ACCEPTED_KINDS,
             "is_named": bool(uploaded_by),
         }
 

@@ -554,6 +554,17 @@ class PageQuery(DropQuery):
         validate=validate.Range(1, 10**6),
         metadata={"description": "Number of the page of the folder, from 1"},
     )
+    view = _text(255, metadata={"description": "The name of the file of the folder that the page shows"})
+
+
+class PreviewQuery(Schema):
+    """The size of a preview."""
+
+    size = fields.String(
+        load_default="large",
+        validate=validate.OneOf(["large", "small"]),
+        metadata={"description": "The size of a picture; texts have one"},
+    )
 
 
 class SharedOrder(Schema):

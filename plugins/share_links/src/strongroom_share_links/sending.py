@@ -19,7 +19,9 @@ from strongroom_share_links.share_opener import OpenedShare
 PICTURES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif")
 """The media types that have a preview as a picture."""
 
-_WIDTH: Final = 1600
+WIDTHS: Final = {"large": 1600, "small": 480}
+"""The widths of previews of pictures in pixels, by their names."""
+
 _TEXT_BYTES: Final = 64 * 1024
 _ARCHIVE: Final = "archive"
 _PREVIEW: Final = "preview"
@@ -82,10 +84,21 @@ class Sender:
                 ),
             )
 
-    def preview(self, opened: OpenedShare, file_id: str) -> Any:
+    def text(self, opened: OpenedShare, file: FileInfo) -> str:
+        """Return the beginning of a text, for a page."""
+        with (
+            self._shares.opener.acting(opened),
+            self._host.files.open(opened.link.tenant_id, file.id, 0, _TEXT_BYTES) as chunks,
+        ):
+            return b"".join(chunks).decode("utf-8-sig", errors="replace")
+
+    def preview(self, opened: OpenedShare, file_id: str, scale: str = "large") -> Any:
         """Return the response with a smaller picture, or the beginning of a text.
 
         It counts as a download if their number is limited.
+
+        Args:
+            scale: the size of a picture: one of :data:`WIDTHS`.
 
         Raises:
             ApiError: the file is neither.
@@ -94,7 +107,7 @@ class Sender:
             file = self._host.files.stat(opened.link.tenant_id, file_id)
             if file.is_folder or not has_preview(file):
                 raise ApiError(NOT_SHOWN)
-            response = self._preview(opened, file)
+            response = self._preview(opened, file, WIDTHS[scale])
         if opened.link.max_downloads is None or request.method == "HEAD":
             return response
         # Of a small text, the preview is the whole content.
@@ -103,10 +116,10 @@ class Sender:
         self._shares.downloads.count_once(opened.link, file, file.id, sending, at_once=size)
         return response
 
-    def _preview(self, opened: OpenedShare, file: FileInfo) -> Any:
+    def _preview(self, opened: OpenedShare, file: FileInfo, width: int) -> Any:
         tenant_id = opened.link.tenant_id
         if not (file.content_type or "").startswith("text/"):
-            return self._host.files.send_picture(tenant_id, file.id, _WIDTH)
+            return self._host.files.send_picture(tenant_id, file.id, width)
         with self._host.files.open(tenant_id, file.id, 0, _TEXT_BYTES) as chunks:
             text = b"".join(chunks)
         # As plain text, whatever it is, so that no browser runs it.

@@ -23,6 +23,7 @@ from strongroom_share_links.schemas import (
     DroppedSchema,
     DropQuery,
     IssuedProofSchema,
+    PreviewQuery,
     ProofSchema,
     SharedBundleSchema,
     SharedFileSchema,
@@ -248,16 +249,17 @@ def download_shared_file(secret: str, file_id: str) -> Any:
     access=Access.OPTIONAL,
     limit=count,
     request_headers=SENT,
+    query=PreviewQuery,
     errors=(*VISITOR_ERRORS, NOT_SHOWN),
     document={"responses": {"200": {"description": "A picture, or text", "content": _ANY}}},
 )
-def preview_shared_file(secret: str, file_id: str) -> Any:
+def preview_shared_file(secret: str, file_id: str, query: Json) -> Any:
     """Get a picture in a smaller size without metadata, or the beginning of a text.
 
-    Pictures are scaled to 1,600 pixels, and texts have their first 64 KiB as plain text; other
-    files are refused. With `maxDownloads`, it counts as a download.
+    Pictures are scaled to 1,600 pixels, small ones to 480. Texts have their first 64 KiB as plain text,
+    and other files are refused. With `maxDownloads`, it counts as a download.
     """
-    return get_service(Sender).preview(get_service(Sender).open(secret, SHOWN), file_id)
+    return get_service(Sender).preview(get_service(Sender).open(secret, SHOWN), file_id, query["size"])
 
 
 @routes.operation(

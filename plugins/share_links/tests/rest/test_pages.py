@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.support.api import Answer, Api
 from tests.support.page_browser import PageBrowser
-from tests.support.shares import ALL_KINDS, PASSWORD, PLUGINS, Shared, Visitor
+from tests.support.shares import ALL_KINDS, PASSWORD, PLUGINS, PNG, Shared, Visitor
 
 from strongroom.content.files.service import FileService
 from strongroom.foundation import errors
@@ -206,3 +206,40 @@ def test_no_space_precedes_a_full_width_bracket(shared: Shared) -> None:
     text = text_of(page(shared.share(kind="drop"), "zh"))
     assert TEXTS["zh"]["your_name_optional"] in text
     assert not re.search(r"[\u4e00-\u9fff] \uff08", text)
+
+
+def test_a_file_of_a_folder_is_shown_between_its_neighbours(shared: Shared) -> None:
+    for name in ("a.png", "b & c.png", "d.bin"):
+        shared.api.upload(
+            shared.tenant, shared.maker, name, PNG if "png" in name else b"\0", shared.inside
+        )
+    visitor = shared.share()
+    folder = text_of(page(visitor, "en", path="/Inside/"))
+    assert f'href="/s/{visitor.secret}/Inside/?view=b%20%26%20c.png"' in folder
+    assert "view=d.bin" not in folder
+    shown = text_of(page(visitor, "en", path="/Inside/?view=b%20%26%20c.png"))
+    steps = re.findall(r'id="(previous|following)" href="[^"]*view=([^"]*)"', shown)
+    assert steps == [("previous", "a.png"), ("following", "dot.png")]
+    assert "2 of 3" in shown
+    text = page(visitor, "en", path="/?view=note.txt")
+    assert "0123456789" in text.text
+    for name in ("d.bin", "missing.png", "Inside", "../secret.txt"):
+        assert page(visitor, "en", path=f"/Inside/?view={name}").status_code == 404, name
+
+
+def test_a_page_shows_no_content_that_would_count_as_a_download(shared: Shared) -> None:
+    for kind in ("read", "preview"):
+        visitor = shared.share(kind=kind, maxDownloads=1)
+        assert "view=" not in page(visitor, "en", path="/").text
+        assert page(visitor, "en", path="/?view=note.txt").status_code == 404
+        single = shared.share(shared.file, kind=kind, maxDownloads=1)
+        assert "0123456789" not in page(single, "en", path="/").text
+
+
+def test_a_page_names_who_shares(shared: Shared) -> None:
+    assert shared.api.patch("/users/me", {"name": "<b>Lin"}, by=shared.maker).status_code == 200
+    for kind in ALL_KINDS:
+        shown = page(shared.share(kind=kind), "en").text
+        assert "&lt;b&gt;Lin" in shown
+        hidden = page(shared.share(kind=kind, password=PASSWORD), "en").text
+        assert "Lin" not in hidden

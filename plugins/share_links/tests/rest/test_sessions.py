@@ -45,7 +45,7 @@ def page_of(visitor: Visitor) -> str:
 
 def login_of(reply: Answer) -> str:
     """Return the path of the login that a page offers."""
-    match = re.search(r'<a class="button" href="(/account/login[^"]*)"', reply.text)
+    match = re.search(r'<a class="button primary" href="(/account/login[^"]*)"', reply.text)
     assert match is not None, reply.text
     return match[1].replace("&amp;", "&")
 

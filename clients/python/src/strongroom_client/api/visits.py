@@ -4,6 +4,7 @@ from ..models import (
     Description,
     Dropped,
     IssuedProof,
+    PreviewSharedFileSize,
     Proof,
     SharedBundle,
     SharedFile,
@@ -255,17 +256,21 @@ def preview_shared_file(
     secret: str,
     file_id: str,
     *,
+    size: PreviewSharedFileSize | Unset = UNSET,
     x_share_proof: str | Unset = UNSET,
 ) -> Operation[bytes]:
     """Get a picture in a smaller size without metadata, or the beginning of a text.
 
-    Pictures are scaled to 1,600 pixels, and texts have their first 64 KiB as plain text; other
-    files are refused. With `maxDownloads`, it counts as a download.
+    Pictures are scaled to 1,600 pixels, small ones to 480. Texts have their first 64 KiB as plain text,
+    and other files are refused. With `maxDownloads`, it counts as a download.
     """
     return Operation(
         "GET",
         f"/api/v1/shares/{segment(secret)}/files/{segment(file_id)}/preview",
         bytes,
+        query={
+            "size": size,
+        },
         headers={
             "X-Share-Proof": x_share_proof,
         },

@@ -5,43 +5,77 @@
   const LEAST = 8 * 1024 * 1024;
   const MOST_PIECES = 50;
   const PAUSES = [500, 1000, 2000, 4000, 8000, 16000];
-  const form = document.getElementById("drop");
-  const sender = document.getElementById("sender");
-  const name = document.getElementById("uploadedBy");
-  const input = document.getElementById("file");
-  const folder = document.getElementById("folder");
-  const list = document.getElementById("uploads");
-  const state = document.getElementById("state");
+  const UNITS = ["B", "KB", "MB", "GB", "TB"];
+  const find = (id) => document.getElementById(id);
+  const form = find("drop"), sender = find("sender"), name = find("uploadedBy"), input = find("file");
+  const folder = find("folder"), zone = find("zone"), list = find("uploads"), state = find("state");
+  const button = find("send"), arrived = find("arrived");
   const texts = form.dataset;
+  let chosen = [];
+  let isBusy = false;
 
   // One step instead of two: the script sends the name with each file.
-  document.getElementById("continue").hidden = true;
-  form.hidden = false;
+  find("continue").hidden = true;
+  form.hidden = !arrived.hidden;
+  form.classList.add("live");
   input.multiple = true;
+  input.required = false;
+  button.hidden = true;
+  zone.querySelector(".no-drag").hidden = true;
+  zone.querySelector(".drag").hidden = false;
   // A form can send one file only; the script sends the path of each file of a folder.
-  const picksFolders = "webkitdirectory" in folder;
-  folder.hidden = folder.labels[0].hidden = !picksFolders;
-  folder.addEventListener("change", () => { input.required = folder.files.length === 0; });
+  zone.querySelector(".folder-choice").hidden = !("webkitdirectory" in folder);
+  for (const choice of [input, folder]) choice.addEventListener("change", () => choose(choice));
+  // A file that is dropped on the input is chosen in it.
+  for (const [type, isOver] of [["dragenter", true], ["dragover", true], ["dragleave", false], ["drop", false]]) {
+    zone.addEventListener(type, () => zone.classList.toggle("over", isOver));
+  }
   sender.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (sender.reportValidity() && form.reportValidity()) {
-      sendAll([...input.files, ...folder.files]);
-    }
+    if (chosen.length && sender.reportValidity()) sendAll();
   });
 
-  async function sendAll(files) {
-    form.querySelector("button").disabled = true;
-    list.hidden = false;
-    for (const file of files) {
-      const row = addRow(file);
+  find("more").addEventListener("click", (event) => {
+    event.preventDefault();
+    list.replaceChildren();
+    list.hidden = arrived.hidden = true;
+    sender.hidden = form.hidden = zone.hidden = false;
+    input.focus();
+  });
+  // A browser warns before it closes the page during an upload.
+  addEventListener("beforeunload", (event) => { if (isBusy) event.preventDefault(); });
+
+  function choose(choice) {
+    for (const file of choice.files) {
+      const item = { file, row: addRow(file) };
+      item.row.remove.addEventListener("click", () => {
+        chosen = chosen.filter((other) => other !== item);
+        item.row.drop();
+        list.hidden = button.hidden = !chosen.length;
+        input.focus();
+      });
+      chosen.push(item);
+    }
+    choice.value = "";
+    list.hidden = button.hidden = !chosen.length;
+  }
+
+  async function sendAll() {
+    const items = chosen;
+    let count = 0;
+    chosen = [];
+    button.hidden = zone.hidden = sender.hidden = isBusy = true;
+    for (const { row } of items) row.begin();
+    for (const { file, row } of items) {
       state.textContent = `${texts.sending}: ${pathOf(file)}`;
       try {
         await send(file, row);
-        row.done(texts.done);
+        count += 1;
+        row.done(texts.done, true);
         state.textContent = `${texts.done}: ${pathOf(file)}`;
       } catch (error) {
-        row.done(reason(error));
+        row.done(reason(error), false);
         state.textContent = `${reason(error)} ${pathOf(file)}`;
         if (error.code === "share-unavailable" || error.code === "share-drop-full") {
           close();
@@ -49,9 +83,18 @@
         }
       }
     }
-    form.querySelector("button").disabled = false;
-    input.value = folder.value = "";
-    input.required = true;
+    isBusy = false;
+    report(count, items.length);
+  }
+
+  function report(count, total) {
+    const all = count === 1 ? texts.arrivedOne : texts.arrivedMany;
+    const text = count === total ? all : count ? texts.arrivedSome : texts.arrivedNone;
+    arrived.classList.toggle("partly", count < total);
+    find("result").textContent = text.replace("{count}", count).replace("{total}", total);
+    arrived.hidden = false;
+    arrived.scrollIntoView({ block: "nearest" });
+    find("more").focus({ preventScroll: true });
   }
 
   // The text of the refusal. Only a broken connection and a busy server are worth another try.
@@ -71,8 +114,10 @@
 
   // A full or closed drop box receives nothing more, so it offers nothing.
   function close() {
-    form.hidden = sender.hidden = true;
+    zone.hidden = sender.hidden = true;
+    isBusy = false;
     state.textContent = texts.closed;
+    state.classList.remove("unseen");
   }
 
   // The path in the chosen folder, or the name of a file that was chosen alone.
@@ -84,23 +129,61 @@
     return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
   }
 
+  function made(tag, className, text = "") {
+    return Object.assign(document.createElement(tag), { className, textContent: text });
+  }
+
+  function icon(kind) {
+    const space = "http://www.w3.org/2000/svg", svg = document.createElementNS(space, "svg");
+    for (const [key, value] of Object.entries({ class: "icon", width: 20, height: 20, "aria-hidden": "true" })) {
+      svg.setAttribute(key, value);
+    }
+    svg.append(document.createElementNS(space, "use"));
+    svg.firstChild.setAttribute("href", `${document.documentElement.dataset.icons}#${kind}`);
+    return svg;
+  }
+
+  function sizeText(bytes) {
+    const unit = Math.min(UNITS.length - 1, bytes ? Math.floor(Math.log10(bytes) / 3) : 0);
+    const number = bytes / 1000 ** unit;
+    return `${number.toFixed(unit && number < 10 ? 1 : 0)} ${UNITS[unit]}`;
+  }
+
   function addRow(file) {
-    const item = document.createElement("li");
-    const label = document.createElement("span");
-    const bar = document.createElement("progress");
-    const path = pathOf(file);
-    label.textContent = path;
+    const path = pathOf(file), item = made("li", "upload"), words = made("span", "words");
+    const note = made("small", "", `${sizeText(file.size)}, ${texts.waiting}`), bar = document.createElement("progress");
+    const remove = made("button", "ghost icon-button");
+    let mark = icon("file");
+    remove.type = "button";
+    remove.append(icon("x"));
+    remove.setAttribute("aria-label", `${texts.remove} ${path}`);
     bar.max = Math.max(1, file.size);
     bar.value = 0;
+    bar.hidden = true;
     bar.setAttribute("aria-label", path);
-    item.append(label, bar);
+    words.append(made("bdi", "first", path), note, bar);
+    item.append(mark, words, remove);
     list.append(item);
     return {
-      move: (bytes) => { bar.value = bytes; },
-      tell: (text) => { label.textContent = `${path}: ${text}`; },
-      done(text) {
-        label.textContent = `${path}: ${text}`;
+      remove,
+      drop: () => item.remove(),
+      begin() {
+        remove.remove();
+        bar.hidden = false;
+        note.textContent = sizeText(file.size);
+      },
+      move(bytes) {
+        bar.value = bytes;
+        note.textContent = `${sizeText(bytes)} / ${sizeText(file.size)}`;
+      },
+      tell: (text) => { note.textContent = text; },
+      done(text, isGood) {
+        note.textContent = text;
         bar.remove();
+        item.classList.add(isGood ? "good" : "bad");
+        const shown = icon(isGood ? "circle-check" : "circle-alert");
+        mark.replaceWith(shown);
+        mark = shown;
       },
     };
   }
