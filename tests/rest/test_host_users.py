@@ -119,6 +119,11 @@ def test_a_user_cannot_be_deleted_by_a_plugin_that_acts_as_the_user(api: Api, ho
         assert host.users.me().email == person.email
 
 
+def test_the_name_of_a_user_needs_no_caller(api: Api, host: HostAPI) -> None:
+    person = api.person(name="Ada")
+    assert [host.users.find_name(user_id) for user_id in (person.id, UNKNOWN, "")] == ["Ada", "", ""]
+
+
 Call = tuple[Callable[[UsersAPI, Person], object], Callable[[Api, Person, Person], Answer]]
 CALLS: dict[str, Call] = {
     "get": (

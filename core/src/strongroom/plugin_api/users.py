@@ -185,3 +185,11 @@ class UsersAPI(ABC):
             user_id: the user; one who was suspended or deleted administers nothing.
             tenant_id: the tenant; ``None``: only administrators of the server.
         """
+
+    @abstractmethod
+    def find_name(self, user_id: str) -> str:
+        """Return the name of a user; empty without one, or if there is no such user.
+
+        For pages that name a user, such as the maker of a link. It needs no caller, so the plugin
+        decides who may read the name.
+        """

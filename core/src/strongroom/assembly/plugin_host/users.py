@@ -138,6 +138,9 @@ class HostUsers(AsCaller, api.UsersAPI):
     def administers(self, user_id: str, tenant_id: str | None) -> bool:
         return self._get(TenantService).administers(user_id, tenant_id)
 
+    def find_name(self, user_id: str) -> str:
+        return self._get(AccountService).find_name(user_id)
+
     def _administrator(self, rule: OperationRule, *ids: str) -> Identity:
         """Return the caller of an operation whose route accepts administrators only.
 

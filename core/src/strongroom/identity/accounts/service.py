@@ -74,6 +74,12 @@ class AccountService:
         with self._database.read() as connection:
             return self._credentials.find_login_names(connection, user_ids)
 
+    def find_name(self, user_id: str) -> str:
+        """Return the name of a user; empty without one, or if there is no such user."""
+        with self._database.read() as connection:
+            (summary,) = self._users.summaries(connection, [user_id]) or [{"name": ""}]
+        return summary["name"]
+
     def _holders(self, connection: Connection, contacts: Mapping[str, str]) -> set[str]:
         """Return the id of the user who has all contacts, if any."""
         # Normalised, so that any spelling finds the user. Invalid text matches no user.
