@@ -372,7 +372,7 @@ EFFECTS: Final[Mapping[str, Effect]] = {
         frozenset({"password.give", "password.change"}),
         managing_users(),
         {
-            Entrance.CONSOLE: about_user("temporary-password"),
+            Entrance.CONSOLE: about_user("temporary-password", "sessions"),
             Entrance.ACCOUNT: by_user(
                 "/account/password", password=PASSWORD, newPassword="Correct2Battery"
             ),
@@ -385,7 +385,7 @@ EFFECTS: Final[Mapping[str, Effect]] = {
         frozenset({"factor.reset", "factor.remove", "factor.add"}),
         {Entrance.REST: the_admin},
         {
-            Entrance.CONSOLE: about_user("factors/reset", "factors"),
+            Entrance.CONSOLE: about_user("factors/reset", "sessions"),
             Entrance.IMPORT: imported({"totp": "JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP"}),
         },
         {**OF_LOGINS, Entrance.ACCOUNT: "tests of login_pages: it needs the code of the factor"},

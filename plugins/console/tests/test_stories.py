@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from strongroom_console.sentences import Piece
-from strongroom_console.server.stories import Names, pieces_of, story_key
+from strongroom_console.server.stories import Names, make_pieces, story_key
 
 NAMES = Names({"a": "Ann", "b": "Bo"}, {"t": "Acme"})
 TEXTS = {
@@ -35,11 +35,11 @@ def event(action: str, target: tuple[str, str] | None = None, **values: Any) -> 
 
 
 def words(record: dict[str, Any]) -> str:
-    return "".join(piece.words for piece in pieces_of(record, NAMES, text))
+    return "".join(piece.words for piece in make_pieces(record, NAMES, text))
 
 
 def test_a_sentence_names_people_and_links_to_them() -> None:
-    assert pieces_of(event("user.suspend", ("user", "b")), NAMES, text) == [
+    assert make_pieces(event("user.suspend", ("user", "b")), NAMES, text) == [
         Piece("Ann", "/server/users/a/", is_name=True),
         Piece(" suspended "),
         Piece("Bo", "/server/users/b/", is_name=True),
@@ -60,7 +60,7 @@ def test_an_action_without_an_actor_is_the_servers() -> None:
 
 
 def test_a_name_of_a_deleted_user_is_the_id() -> None:
-    (*_, last) = pieces_of(event("user.suspend", ("user", "z")), NAMES, text)
+    (*_, last) = make_pieces(event("user.suspend", ("user", "z")), NAMES, text)
     assert last == Piece("z", is_name=True)
 
 
@@ -72,7 +72,7 @@ def test_a_name_with_a_mark_or_braces_stays_text() -> None:
 @pytest.mark.parametrize("action", ["mars.fly", "member.put", "user.change-metadata"])
 def test_an_action_without_a_sentence_has_no_pieces(action: str) -> None:
     assert story_key(event(action)) is None
-    assert pieces_of(event(action), NAMES, text) == ()
+    assert make_pieces(event(action), NAMES, text) == ()
 
 
 def test_a_failure_is_no_success() -> None:

@@ -94,9 +94,16 @@ def of_server(page: str) -> Any:
 
 
 def create_password_link(visitor: Visitor) -> None:
-    of_server("users/{colleague}/")(visitor)
+    of_server("users/{colleague}/sessions")(visitor)
+    visitor.press("details:has(form[action$='/links']) > summary")
     visitor.page.locator("[name=send]").uncheck()
     visitor.press("form[action$='/links'] button")
+
+
+def remove_members(visitor: Visitor) -> None:
+    of_tenant("members/")(visitor)
+    visitor.page.locator("[name=user]").first.check()
+    visitor.press("[name=change][value=remove]")
 
 
 def open_trash(visitor: Visitor) -> None:
@@ -164,6 +171,7 @@ CONSOLE: Final = (
     Screen("members", f"{_TENANT}/members", of_tenant("members/")),
     Screen("member", f"{_TENANT}/member", of_tenant("members/{colleague}/")),
     Screen("removal of a member", f"{_TENANT}/member_removal", of_tenant("members/{colleague}/removal")),
+    Screen("removal of members", f"{_TENANT}/members_removal", remove_members),
     Screen("leaving a space", f"{_TENANT}/leave", of_tenant("leave")),
     Screen("groups", f"{_TENANT}/groups", of_tenant("groups/")),
     Screen("group", f"{_TENANT}/group", of_tenant("groups/{group}/")),
@@ -204,7 +212,7 @@ CONSOLE: Final = (
     Screen("new user", f"{_SERVER}/new_user", of_server("users/new")),
     Screen("user", f"{_SERVER}/user", of_server("users/{colleague}/")),
     Screen("sessions of a user", f"{_SERVER}/user_sessions", of_server("users/{maker}/sessions")),
-    Screen("factors of a user", f"{_SERVER}/user_factors", of_server("users/{maker}/factors")),
+    Screen("activity of a user", f"{_SERVER}/user_activity", of_server("users/{maker}/activity")),
     Screen("keys of a user", f"{_SERVER}/user_keys", of_server("users/{maker}/keys")),
     Screen("metadata of a user", f"{_SERVER}/user_metadata", of_server("users/{maker}/metadata")),
     Screen("deletion of a user", f"{_SERVER}/user_deletion", of_server("users/{colleague}/deletion")),

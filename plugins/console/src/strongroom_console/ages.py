@@ -25,10 +25,10 @@ _MONTH: Final = 30 * _DAY
 
 def ages(host: HostAPI) -> Callable[[str], Age]:
     """Return the function that returns how long ago a point in time of the REST API was."""
-    return partial(age_of, now=host.clock.now())
+    return partial(find_age, now=host.clock.now())
 
 
-def age_of(time: str, *, now: int) -> Age:
+def find_age(time: str, *, now: int) -> Age:
     """Return how long ago a point in time was.
 
     Args:

@@ -21,7 +21,7 @@ class Chip:
     is_on: bool
 
 
-def chips_of(keys: Mapping[tuple[str, str], str], query: Mapping[str, str]) -> list[Chip]:
+def make_chips(keys: Mapping[tuple[str, str], str], query: Mapping[str, str]) -> list[Chip]:
     """Return filters with the other parameters of the request.
 
     Args:

@@ -46,11 +46,11 @@ def read_matching(
     )
     if records.is_cut:
         visit.cut_total = max(visit.cut_total, records.total)
-    items, links = page_of(records.data)
+    items, links = slice_page(records.data)
     return items, records.included, links
 
 
-def page_of(records: Sequence[Json]) -> tuple[Sequence[Json], PageLinks]:
+def slice_page(records: Sequence[Json]) -> tuple[Sequence[Json], PageLinks]:
     """Return the page of records that the request asks for, and the links to the others."""
     count = max(1, -(-len(records) // PAGE_SIZE))
     number = min(page_number(), count)

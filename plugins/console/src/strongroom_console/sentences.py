@@ -37,5 +37,5 @@ def split_sentence(sentence: str, names: Mapping[str, Piece]) -> Sequence[Piece]
         sentence: a text with some of :data:`MARKS`.
         names: what the marks stand for, by their names.
     """
-    found = {MARKS[name]: piece for name, piece in names.items()}
-    return [found.get(words) or Piece(words) for words in _SPLIT.split(sentence) if words]
+    pieces = {MARKS[name]: piece for name, piece in names.items()}
+    return [pieces.get(words) or Piece(words) for words in _SPLIT.split(sentence) if words]

@@ -13,12 +13,12 @@ from flask import Blueprint, Response, request
 
 from strongroom.plugin_api.page_lists import changed_query, page_links, page_number
 from strongroom.plugin_api.visits import Visit, current_visit
-from strongroom_console.filters import Chip, chips_of
+from strongroom_console.filters import Chip, make_chips
 from strongroom_console.lists import MAX_PAGE_SIZE, PAGE_SIZE
 from strongroom_console.server.audit_names import keys_of_action
 from strongroom_console.server.forms import filters, times_of
 from strongroom_console.server.frame import server_page
-from strongroom_console.server.stories import names_in, pieces_of
+from strongroom_console.server.stories import make_pieces, names_in
 
 audit: Final = Blueprint("audit", __name__, url_prefix="/server/audit")
 
@@ -79,9 +79,9 @@ def list_events() -> Any:
         most_exported=_MOST_EXPORTED,
         keys_of_action=keys_of_action,
         names=names_in(visit, events["data"], events["included"]),
-        pieces_of=pieces_of,
+        make_pieces=make_pieces,
         ranges=_ranges(query),
-        chips=chips_of(CHIPS, query),
+        chips=make_chips(CHIPS, query),
         set_filters=_set_filters(query),
     )
 
@@ -91,7 +91,7 @@ def _ranges(query: Mapping[str, str]) -> list[Chip]:
     visit = current_visit()
     today = datetime.fromtimestamp(visit.host.clock.now() / 1000, visit.host.browser.zone).date()
     days = {key: f"{today - timedelta(days=count - 1)}T00:00" for key, count in RANGES.items()}
-    return chips_of({("since", since): key for key, since in days.items()}, query)
+    return make_chips({("since", since): key for key, since in days.items()}, query)
 
 
 def _set_filters(query: Mapping[str, str]) -> list[Mapping[str, str]]:

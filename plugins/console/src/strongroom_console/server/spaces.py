@@ -29,7 +29,7 @@ def list_spaces() -> Any:
     visit = current_visit()
     query = filters("q")
     sought = query.get("q", "")
-    found, _, links = read_matching(
+    tenants, _, links = read_matching(
         visit, f"{_TENANTS}", sought, lambda tenant, _: str(tenant["name"]), all="true"
     )
     own = {tenant["id"] for tenant in visit.read_all(_TENANTS).data}
@@ -37,7 +37,7 @@ def list_spaces() -> Any:
         visit,
         "server/spaces.html",
         _SECTION,
-        rows=[_row(tenant, 1 if sought else links.number) for tenant in found],
+        rows=[_row(tenant, 1 if sought else links.number) for tenant in tenants],
         own=own,
         query=query,
         size_text=size_text,
@@ -139,7 +139,7 @@ def _name(tenant_id: str) -> str:
     """Return the name of a tenant, which only the list has; the query names the page of the list."""
     names = {tenant["id"]: str(tenant["name"]) for tenant in _page()["data"]}
     if tenant_id not in names:
-        # The link was that of a search.
+        # A search leads to tenants of all pages.
         listed = current_visit().read_all(_TENANTS, all="true").data
         names = {tenant["id"]: str(tenant["name"]) for tenant in listed}
     return names.get(tenant_id, tenant_id)

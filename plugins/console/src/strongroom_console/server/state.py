@@ -10,7 +10,7 @@ from strongroom.plugin_api.page_lists import page_number
 from strongroom.plugin_api.server import ServerSetting
 from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.visits import current_visit
-from strongroom_console.filters import chips_of
+from strongroom_console.filters import make_chips
 from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.server.forms import filters
 from strongroom_console.server.frame import server_page
@@ -52,7 +52,7 @@ def show_settings() -> Any:
         tables=[(name, list(items)) for name, items in groupby(settings, _table_of)],
         count=len(settings),
         query=query,
-        chips=chips_of({("changed", "1"): "only-changed"}, query),
+        chips=make_chips({("changed", "1"): "only-changed"}, query),
     )
 
 

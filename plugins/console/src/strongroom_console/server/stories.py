@@ -165,7 +165,7 @@ def story_key(event: Json) -> str | None:
     return name if is_known else None
 
 
-def pieces_of(event: Json, names: Names, text: Text) -> Sequence[Piece]:
+def make_pieces(event: Json, names: Names, text: Text) -> Sequence[Piece]:
     """Return the sentence of a record in parts; nothing if it has none.
 
     Args:

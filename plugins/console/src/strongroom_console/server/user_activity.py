@@ -9,7 +9,7 @@ from strongroom.plugin_api.visits import current_visit
 from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.server.audit_names import keys_of_action
 from strongroom_console.server.people import person_page
-from strongroom_console.server.stories import names_in, pieces_of
+from strongroom_console.server.stories import make_pieces, names_in
 
 user_activity: Final = Blueprint("user_activity", __name__, url_prefix="/server/users/<user_id>")
 
@@ -29,6 +29,6 @@ def show_activity(user_id: str) -> Any:
         included=page["included"],
         names=names_in(visit, page["data"], page["included"]),
         links=page_links(page["meta"]),
-        pieces_of=pieces_of,
+        make_pieces=make_pieces,
         keys_of_action=keys_of_action,
     )

@@ -7,7 +7,7 @@ from flask import Blueprint
 
 from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.visits import current_visit
-from strongroom_console.filters import Chip, OrderLink, chips_of, order_links
+from strongroom_console.filters import Chip, OrderLink, make_chips, order_links
 from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.server.forms import filters
 from strongroom_console.server.frame import server_page
@@ -45,7 +45,7 @@ def list_users() -> Any:
 
 
 def _chips(query: Mapping[str, str]) -> list[Chip]:
-    return chips_of(CHIPS, query)
+    return make_chips(CHIPS, query)
 
 
 def _orders(sort: str) -> Mapping[str, OrderLink]:

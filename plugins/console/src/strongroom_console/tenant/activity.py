@@ -13,7 +13,7 @@ from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.times import start_of_day
 from strongroom.plugin_api.visits import current_visit
 from strongroom_console.file_actions import ACTIONS
-from strongroom_console.filters import Chip, chips_of
+from strongroom_console.filters import Chip, make_chips
 from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.sentences import MARKS, Piece, split_sentence, without_marks
 from strongroom_console.tenant.frame import require_section, tenant_page, tenant_path
@@ -52,7 +52,7 @@ def show_activity(tenant_id: str) -> Any:
         rows=[_row(item, page["included"]) for item in page["data"]],
         links=page_links(page["meta"]),
         actions=ACTIONS,
-        pieces_of=partial(_pieces, tenant_id),
+        make_pieces=partial(_pieces, tenant_id),
         ranges=_ranges(),
         actors=_actors(tenant_id),
         asked=_asked(),
@@ -64,7 +64,7 @@ def _ranges() -> list[Chip]:
     visit = current_visit()
     today = datetime.fromtimestamp(visit.host.clock.now() / 1000, visit.host.browser.zone).date()
     days = {key: f"{today - timedelta(days=count - 1)}" for key, count in RANGES.items()}
-    return chips_of({("from", first): key for key, first in days.items()}, _asked())
+    return make_chips({("from", first): key for key, first in days.items()}, _asked())
 
 
 def _pieces(tenant_id: str, row: Mapping[str, Any], text: Callable[..., str]) -> Sequence[Piece]:

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from flask import Blueprint, request
 
 from strongroom.plugin_api.page_lists import PageLinks
-from strongroom_console.filters import chips_of
+from strongroom_console.filters import make_chips
 from strongroom_console.lists import read_matching
 from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
 from strongroom_console.tenant.member_list import (
@@ -42,7 +42,7 @@ def show_members(tenant_id: str) -> Any:
         rows=rows,
         links=links,
         query=query,
-        chips=chips_of(_CHIPS, query),
+        chips=make_chips(_CHIPS, query),
         roles=ROLES,
         service_accounts=service_account_ids(visit, tenant_id) if is_administrator else (),
     )

@@ -8,7 +8,7 @@ from flask import Blueprint, request
 from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.visits import current_visit
 from strongroom_console.file_actions import ACTIONS
-from strongroom_console.filters import chips_of
+from strongroom_console.filters import make_chips
 from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.tenant.frame import page_path, tenant_page
 from strongroom_console.tenant.webhooks import ENDPOINTS, SECTION, find_endpoint
@@ -49,7 +49,7 @@ def show_deliveries(tenant_id: str, endpoint_id: str) -> Any:
         rows=page["data"],
         links=page_links(page["meta"]),
         outcomes=OUTCOMES,
-        chips=chips_of({("outcome", name): key for name, key in OUTCOMES.items()}, request.args),
+        chips=make_chips({("outcome", name): key for name, key in OUTCOMES.items()}, request.args),
         actions=ACTIONS,
     )
 
