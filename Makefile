@@ -38,7 +38,7 @@ LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-h
 	--no-annotate --no-header --no-emit-package strongroom
 EXTRAS := --extra postgresql --extra otlp --extra age
 
-.PHONY: help install serve dist dist-npm release test test-all test-quick test-durations test-timing test-image test-pooled test-clients screenshots icons mutants lint client docs docs-serve bench bench-stores lock clean
+.PHONY: help install serve dist dist-npm release test test-all test-quick test-durations test-timing test-image test-pooled test-clients screenshots contact-sheet icons mutants lint client docs docs-serve bench bench-stores lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -112,6 +112,9 @@ DOWNLOADERS := plugins/share_links/tests/e2e/test_download_programs.py plugins/s
 
 test-clients: install ## Run generators and transfer programs of others against a server, and name the missing ones
 	$(BIN)/pytest -m "" -rs -k "not postgresql" $(CLIENTS_OF_OTHERS) $(DOWNLOADERS)
+
+contact-sheet: install ## Photograph all parts of pages into build/contact-sheet, with Chromium
+	STRONGROOM_TEST_CONTACT_SHEET=build/contact-sheet $(BIN)/pytest -n0 plugins/console/tests/e2e/test_design.py
 
 icons: install ## Write the sprite of the icons that its manifest names
 	$(BIN)/python -m release.icons

@@ -87,6 +87,7 @@ FAULTY: Final = """<!doctype html><html lang="en"><title>Faulty</title><style>
     [
         ("en", "scrolls sideways at 320"),
         ("en", "lower than 44 pixels: BUTTON Low"),
+        ("en", "lower than 24 pixels: BUTTON Low"),
         ("en", "Chinese text: '标题'"),
         ("zh", "English text: 'Wide'"),
         ("zh", "the language is 'en'"),

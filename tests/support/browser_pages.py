@@ -26,12 +26,14 @@ _MAX_CONTROLS: Final = 150
 _OF_THE_KEYBOARD: Final = "en"
 
 _SCROLLS: Final = "document.documentElement.scrollWidth > innerWidth"
-# A button that is lower than 44 pixels is hard to hit. Controls within a sentence are exempt.
-_LOW_BUTTONS: Final = """
+# A finger needs 44 pixels, and a mouse 24 (WCAG 2.2, section 2.5.8). Controls in a sentence are exempt.
+_LEAST_OF_FINGERS: Final = 44
+_LEAST_OF_MICE: Final = 24
+_LOW_BUTTONS: Final = """least =>
     [...document.querySelectorAll("button, .button, select, input:not([type=hidden])")]
       .filter(item => item.checkVisibility({visibilityProperty: true}))
       .filter(item => !["checkbox", "radio", "file"].includes(item.type))
-      .filter(item => item.getBoundingClientRect().height < 43.5)
+      .filter(item => item.getBoundingClientRect().height < least - 0.5)
       .map(item => `${item.tagName} ${item.textContent.trim() || item.name}`)
 """
 _TEXTS: Final = """() => {
@@ -211,8 +213,26 @@ def _layout_faults(page: Page) -> Iterator[str]:
         page.set_viewport_size({"width": width, "height": _HEIGHT})
         if page.evaluate(_SCROLLS):
             yield f"scrolls sideways at {width}"
-        if width == WIDTHS[0]:
-            yield from (f"lower than 44 pixels: {item}" for item in page.evaluate(_LOW_BUTTONS))
+    yield from _low_buttons(page, _LEAST_OF_MICE)
+    page.set_viewport_size({"width": WIDTHS[0], "height": _HEIGHT})
+    with _touching(page):
+        if page.evaluate(_SCROLLS):
+            yield f"scrolls sideways under fingers at {WIDTHS[0]}"
+        yield from _low_buttons(page, _LEAST_OF_FINGERS)
+
+
+def _low_buttons(page: Page, least: int) -> Iterator[str]:
+    yield from (f"lower than {least} pixels: {item}" for item in page.evaluate(_LOW_BUTTONS, least))
+
+
+@contextmanager
+def _touching(page: Page) -> Iterator[None]:
+    """Have the page in a device with a touch screen."""
+    session = page.context.new_cdp_session(page)
+    session.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    yield
+    session.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    session.detach()
 
 
 def _axe_faults(page: Page) -> Iterator[str]:

@@ -128,6 +128,12 @@ CONSOLE: Final = (
     Screen("home without a space", "console/home", shown_to("alice", "/")),
     Screen("home of an administrator", "console/home", shown_to("root", "/")),
     Screen("search of everything", "console/find", shown_to("maker", "/find?q=a")),
+    Screen(
+        "design",
+        "console/design",
+        shown_to("root", "/design"),
+        names=r"PDF|[\w.]+@acme\.example|Lin Wei|Mara Klein",
+    ),
     Screen("missing page of the console", "console/fault", shown_to("maker", "/nowhere")),
     Screen("space", f"{_MY_FILES}/folder", shown_to("maker", "/tenants/{tenant}/files/")),
     Screen("folder", f"{_MY_FILES}/folder", shown_to("maker", "/tenants/{tenant}/files/{folder}/")),
