@@ -6,7 +6,7 @@ The icons are in the template ``strongroom/icons.html``, by these names.
 from typing import Final
 
 _ICONS: Final = {
-    "application/pdf": "document",
+    "application/pdf": "pdf",
     "application/msword": "document",
     "application/rtf": "document",
     "application/zip": "archive",
@@ -14,17 +14,26 @@ _ICONS: Final = {
     "application/x-tar": "archive",
     "application/x-7z-compressed": "archive",
     "application/vnd.rar": "archive",
-    "application/json": "text",
-    "application/xml": "text",
+    "application/json": "code",
+    "application/xml": "code",
+    "application/javascript": "code",
+    "application/vnd.ms-excel": "sheet",
+    "application/vnd.ms-powerpoint": "slides",
+    "text/csv": "sheet",
+    "text/html": "code",
+    "text/css": "code",
+    "text/javascript": "code",
 }
 _ICONS_OF_KINDS: Final = {"image": "picture", "video": "video", "audio": "audio", "text": "text"}
 _OFFICE: Final = ("application/vnd.openxmlformats", "application/vnd.oasis", "application/vnd.ms-")
 
+_OFFICE_KINDS: Final = {"spreadsheet": "sheet", "presentation": "slides"}
+
 
 def get_icon(essence: str) -> str:
     """Return the name of the icon of a media type."""
-    if essence.startswith(_OFFICE):
-        return "document"
+    if essence.startswith(_OFFICE) and essence not in _ICONS:
+        return next((icon for word, icon in _OFFICE_KINDS.items() if word in essence), "document")
     return _ICONS.get(essence) or _ICONS_OF_KINDS.get(essence.partition("/")[0], "file")
 
 

@@ -183,3 +183,15 @@ def test_a_hold_is_shown_to_administrators(
     api.join(tenant, person, officer, "records")
     api.put(f"{tenant}/files/{node}/hold", {"reason": "a dispute"}, by=officer)
     assert "Hold</span>" in browser.open(f"{root}/files/").text
+
+
+def test_filters_are_links_that_apply_at_once(root: str, browser: PageBrowser) -> None:
+    browser.open(f"{root}/files/")
+    upload(browser, "note.txt")
+    assert 'href="?kind=texts"' in browser.open(f"{root}/files/").text
+    page = browser.open(f"{root}/files/?q=note&in=space&owner=me&since=week").text
+    assert names(browser) == ["note.txt"]
+    assert 'href="?q=note&amp;in=space&amp;owner=me"' in page
+    assert 'href="?q=note&amp;in=space&amp;since=week"' in page
+    browser.open(f"{root}/files/?q=note&in=space&owner=x&since=x")
+    assert names(browser) == ["note.txt"]

@@ -7,6 +7,9 @@ from typing import Any, Final
 from flask import request
 
 from strongroom.plugin_api.page_lists import changed_query
+from strongroom.plugin_api.times import iso_format
+from strongroom.plugin_api.visits import current_visit
+from strongroom_console.filters import Chip, chips_of
 from strongroom_console.tenant.frame import tenant_path
 
 SORTS: Final = {
@@ -45,6 +48,9 @@ _KIND_QUERIES: Final[Mapping[str, Mapping[str, str]]] = {
 SCOPES: Final = ("folder", "below", "space")
 """Where a text is searched for: in the folder itself, at any depth below it, or in the whole space."""
 
+PERIODS: Final = {"week": 7, "month": 30}
+"""The days back to the earliest change, by their values in the query."""
+
 VIEWS: Final = {"list": "view-list", "grid": "view-grid"}
 """The keys of the names of the views; the first one is shown unless another is chosen."""
 _VIEW_COOKIE: Final = "strongroom-console-view"
@@ -60,12 +66,16 @@ class Filters:
         scope: one of :data:`SCOPES`.
         kind: one of :data:`KINDS`; empty: all.
         sort: one of :data:`SORTS`.
+        owner: ``me``, or empty for all; only in a search.
+        since: one of :data:`PERIODS`, or empty for any time; only in a search.
     """
 
     text: str
     scope: str
     kind: str
     sort: str
+    owner: str = ""
+    since: str = ""
 
     @property
     def is_search(self) -> bool:
@@ -76,6 +86,16 @@ class Filters:
     def is_filtered(self) -> bool:
         """Whether rows of the folder may be left out."""
         return bool(self.text or self.kind)
+
+    def chips(self) -> list[Chip]:
+        """Return the filters of the kind, of which one at a time applies, and in a search the others."""
+        keys = {("kind", kind): key for kind, key in KINDS.items()}
+        query = {"kind": self.kind}
+        if self.is_search:
+            keys |= {("owner", "me"): "filter-mine", ("since", "week"): "filter-week"}
+            keys |= {("since", "month"): "filter-month"}
+            query |= {"owner": self.owner, "since": self.since}
+        return chips_of(keys, query)
 
     def path(self, tenant_id: str, folder_id: str | None) -> str:
         """Return the path of the rows in the REST API."""
@@ -90,7 +110,14 @@ class Filters:
         if not self.is_search:
             return {**shared, "q": self.text or None, "include": "holds"}
         parent = folder_id if self.scope == "below" else None
-        return {**shared, "query": self.text, "parentId": parent, "include": "path,holds"}
+        return {
+            **shared,
+            "query": self.text,
+            "parentId": parent,
+            "owner": self.owner or None,
+            "modifiedAfter": _period_start(self.since),
+            "include": "path,holds",
+        }
 
 
 def requested_filters() -> Filters:
@@ -100,6 +127,8 @@ def requested_filters() -> Filters:
         _chosen("in", SCOPES),
         _chosen("kind", ("", *KINDS)),
         _chosen("sort", tuple(SORTS)),
+        _chosen("owner", ("", "me")),
+        _chosen("since", ("", *PERIODS)),
     )
 
 
@@ -123,6 +152,14 @@ def remember_view(response: Any, path: str) -> Any:
         attributes: Mapping[str, Any] = {"path": path, "httponly": True, "samesite": "Lax"}
         response.set_cookie(_VIEW_COOKIE, requested_view(), secure=request.is_secure, **attributes)
     return response
+
+
+def _period_start(period: str) -> str | None:
+    """Return the beginning of a period up to now, as the REST API takes it; ``None`` without one."""
+    if not period:
+        return None
+    now = current_visit().host.clock.now()
+    return iso_format(now - PERIODS[period] * 24 * 3600 * 1000)
 
 
 def _chosen(name: str, values: tuple[str, ...]) -> str:

@@ -6,8 +6,8 @@ from flask import Blueprint
 
 from strongroom.plugin_api.page_lists import changed_query, page_links, page_number
 from strongroom.plugin_api.visits import current_visit
+from strongroom_console.ages import ages
 from strongroom_console.my_files.filters import (
-    KINDS,
     SORTS,
     VIEWS,
     remember_view,
@@ -49,15 +49,15 @@ def show_folder(tenant_id: str, folder_id: str | None = None) -> Any:
         folder=folder,
         can_create=folder is None or folder.permission in ("write", "manage"),
         crumbs=crumbs(visit, tenant_id, folder.path) if folder else [],
-        **rows_of(page, visit.session.user_id),
+        **rows_of(page, visit.session.user_id, ages(visit.host)),
         links=page_links(page["meta"]),
         is_cut=filters.is_search and page["meta"]["totalCount"] >= MOST_FOUND,
         filters=filters,
         view=requested_view(),
         sort_links=sort_links(filters.sort),
         views={name: (key, changed_query(view=name)) for name, key in VIEWS.items()},
-        kinds=KINDS,
-        sorts=SORTS,
+        chips=filters.chips(),
+        sorts={value: (key, changed_query(sort=value)) for value, key in SORTS.items()},
         query=changed_query(page=number if number > 1 else None),
     )
     return remember_view(response, visit.root)

@@ -44,6 +44,7 @@ if (drawer) {
     event.preventDefault();
     openDrawer(link.href);
   });
+  document.addEventListener("strongroom:details", (event) => openDrawer(event.detail));
   // Players stop.
   drawer.addEventListener("close", () => content.replaceChildren());
 }

@@ -51,7 +51,6 @@ async function addPage(takesFocus) {
   body.append(...adopted(page.querySelector("#nodes tbody")));
   // A change of the list meanwhile shifts its pages.
   for (const row of body.querySelectorAll("tr")) if (known.has(row.dataset.id)) row.remove();
-  addPictures(page);
   table().append(body);
   const fresh = page.querySelector(".pages");
   fresh.querySelector("a[rel=prev]")?.remove();
@@ -60,14 +59,6 @@ async function addPage(takesFocus) {
   prepareList();
   list.dispatchEvent(new CustomEvent("strongroom:rows"));
   if (takesFocus) body.querySelector("a")?.focus();
-}
-
-// The pictures of types of files that no row before had.
-function addPictures(page) {
-  const own = list.querySelector("svg:has(symbol)");
-  for (const symbol of page.querySelectorAll("#list symbol")) {
-    if (own && !document.getElementById(symbol.id)) own.append(document.adoptNode(symbol));
-  }
 }
 
 // Shows the list as it is now; what is chosen stays so, and the focus stays at its row.
@@ -80,8 +71,8 @@ export async function refresh() {
   nearWindow.disconnect();
   nearEnd.disconnect();
   list.replaceChildren(...adopted(fresh.getElementById("list")));
-  const total = fresh.querySelector(".summary .hint");
-  if (total) document.querySelector(".summary .hint")?.replaceChildren(...adopted(total));
+  const total = fresh.querySelector(".filters .total");
+  if (total) document.querySelector(".filters .total")?.replaceChildren(...adopted(total));
   prepareList();
   for (let shown = 1; shown < pages; shown += 1) await showMore();
   for (const row of rows()) row.querySelector("input").checked = chosen.has(row.dataset.id);
