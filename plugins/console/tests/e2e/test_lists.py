@@ -176,6 +176,56 @@ def test_a_long_press_opens_the_menu(server: LiveServer, browser: Browser) -> No
         expect(desk.page.get_by_label("Name", exact=True)).to_be_focused()
 
 
+def test_a_move_is_undone(desk: Desk) -> None:
+    folder = desk.server.folder_in(desk.tenant, desk.user, "Archive")["id"]
+    desk.server.upload(desk.tenant, desk.user, "a.txt", b"Hello")
+    desk.open_files()
+    rows = desk.page.locator("#nodes tbody tr")
+    rows.nth(1).locator("td").nth(2).drag_to(rows.nth(0))
+    expect(rows).to_have_count(1)
+    assert desk.names(folder) == ["a.txt"]
+    desk.page.get_by_role("button", name="Undo").click()
+    expect(rows).to_have_count(2)
+    assert desk.names(folder) == []
+
+
+def test_the_panel_keeps_the_list(desk: Desk) -> None:
+    for name in ("a.txt", "b.txt"):
+        desk.server.upload(desk.tenant, desk.user, name, b"Hello")
+    desk.page.set_viewport_size({"width": 1280, "height": 800})
+    desk.open_files()
+    page, heading = desk.page, desk.page.locator("#drawer h1")
+    page.locator("#nodes .name a").first.click()
+    expect(heading).to_have_text("a.txt")
+    press(page, "ArrowDown")
+    expect(heading).to_have_text("b.txt")
+    press(page, "ArrowUp")
+    expect(heading).to_have_text("a.txt")
+    page.locator("#drawer .tabs").get_by_role("link", name="Access").click()
+    expect(page.locator("#drawer .tabs [aria-current]")).to_have_text("Access")
+    page.locator("#nodes .name a").nth(1).click()
+    expect(heading).to_have_text("b.txt")
+    page.locator("#drawer").get_by_label("Close", exact=True).click()
+    expect(page.locator("#drawer")).to_be_hidden()
+
+
+def test_a_file_is_pasted(desk: Desk) -> None:
+    desk.open_files()
+    desk.page.evaluate(
+        "(() => { const clipboardData = new DataTransfer();"
+        " clipboardData.items.add(new File(['Hello'], 'pasted.txt'));"
+        " document.body.dispatchEvent(new ClipboardEvent('paste', {clipboardData, bubbles: true})) })()"
+    )
+    expect(desk.page.locator("#nodes .name a")).to_have_text("pasted.txt")
+
+
+def test_the_list_shows_the_changes_of_others(desk: Desk) -> None:
+    with desk.page.expect_response(re.compile("/news$")):
+        desk.open_files()
+    desk.server.upload(desk.tenant, desk.user, "later.txt", b"Hello")
+    expect(desk.page.locator("#nodes .name a")).to_have_text("later.txt", timeout=30_000)
+
+
 def test_the_keys_are_shown(page: Page) -> None:
     press(page, "?")
     dialog = page.get_by_role("dialog", name="Keys")

@@ -12,6 +12,7 @@ from strongroom_console.my_files.details import details
 from strongroom_console.my_files.downloads import downloads
 from strongroom_console.my_files.holds import holds
 from strongroom_console.my_files.listing import listing
+from strongroom_console.my_files.news import news
 from strongroom_console.my_files.previews import previews
 from strongroom_console.my_files.shared import shared
 from strongroom_console.my_files.shares import shares
@@ -27,6 +28,7 @@ AREAS: Final[tuple[Blueprint, ...]] = (
     destination,
     downloads,
     trash,
+    news,
     shared,
     uploads,
     details,

@@ -10,7 +10,9 @@ from strongroom_console.my_files.folders import files_path
 from strongroom_console.my_files.nodes import node_page_path, node_path
 from strongroom_console.my_files.selection import (
     change_nodes,
+    is_of_search,
     list_path,
+    selected_folder,
     selected_nodes,
     selection_page,
     show_outcome,
@@ -56,7 +58,15 @@ def place_nodes(tenant_id: str, operation: str) -> Any:
         parentId=request.form.get("at") or None,
         onConflict=requested_rule(request.form),
     )
-    return show_outcome(visit, tenant_id, response, list_path(tenant_id), _DONE[operation])
+    return show_outcome(
+        visit,
+        tenant_id,
+        response,
+        list_path(tenant_id),
+        _DONE[operation],
+        can_undo=operation == "move" and not is_of_search() and "undoes" not in request.form,
+        undo_at=selected_folder() or "",
+    )
 
 
 @changes.post(f"{_SELECTION}/<any(details, share, rename):page>")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
+from urllib.parse import parse_qs
 
 from flask import request
 
@@ -34,6 +35,12 @@ def selected_folder() -> str | None:
     return request.form.get("folder") or None
 
 
+def is_of_search() -> bool:
+    """Return whether the list that the form belongs to has nodes of several folders."""
+    query = parse_qs(request.form.get("query", "")[:_LONGEST_QUERY].lstrip("?"))
+    return bool(query.get("q")) and query.get("in", ["folder"]) != ["folder"]
+
+
 def list_path(tenant_id: str) -> str:
     """Return the path of the list that the form belongs to, with its filters."""
     query = request.form.get("query", "")[:_LONGEST_QUERY].lstrip("?")
@@ -59,19 +66,22 @@ def show_outcome(
     notice: str,
     *,
     can_undo: bool = False,
+    undo_at: str | None = None,
 ) -> Any:
     """Return the response after a change of nodes: the list with a notice, or a page of what failed.
 
     Args:
         path: the path of the list.
         notice: the key of the text after a success, with the number of items as ``{count}``.
-        can_undo: whether the notice offers to restore the nodes.
+        can_undo: whether the notice offers to restore the nodes, or to move them back.
+        undo_at: the id of the folder that they are moved back to; empty for the top level.
     """
     if not selected_nodes():
         return visit.redirect(path, "nothing-selected")
     if response.error is not None:
         return visit.follow(response, path)
-    return show_results(visit, tenant_id, response.json["results"], path, notice, can_undo=can_undo)
+    results = response.json["results"]
+    return show_results(visit, tenant_id, results, path, notice, can_undo=can_undo, undo_at=undo_at)
 
 
 def show_results(
@@ -82,6 +92,7 @@ def show_results(
     notice: str,
     *,
     can_undo: bool = False,
+    undo_at: str | None = None,
 ) -> Any:
     """Do as :func:`show_outcome` with the results of all nodes.
 
@@ -92,7 +103,8 @@ def show_results(
     if not failed:
         nodes = [result["fileId"] for result in results]
         undo = nodes if can_undo and len(nodes) <= _MOST_UNDONE else []
-        visit.flash(Flash(notice, {"count": str(len(results))}, values={"undo": undo}))
+        values = {"undo": undo, "undo_at": undo_at}
+        visit.flash(Flash(notice, {"count": str(len(results))}, values=values))
         return visit.redirect(path)
     if len(results) == 1:
         return visit.refuse(path, text_of_error(failed[0]["error"]))

@@ -52,5 +52,5 @@ async function copy(text, source) {
 
 // A click beside a dialog closes it.
 document.addEventListener("click", (event) => {
-  if (event.target instanceof HTMLDialogElement) event.target.close();
+  if (event.target instanceof HTMLDialogElement && event.target.matches(":modal")) event.target.close();
 });

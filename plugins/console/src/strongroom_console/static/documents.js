@@ -16,6 +16,13 @@ export async function send(form) {
   return (await requested("POST", form.action, new URLSearchParams(new FormData(form)))).response;
 }
 
+// Sends a form by one of its buttons, and returns the page that follows with its address.
+export async function sendFrom(form, submitter) {
+  const url = submitter?.hasAttribute("formaction") ? submitter.formAction : form.action;
+  const request = await requested("POST", url, new URLSearchParams(new FormData(form, submitter)));
+  return {page: request.response, url: request.responseURL};
+}
+
 function requested(method, url, body = null) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();

@@ -60,7 +60,7 @@ const IN_ROW = {
 
 document.addEventListener("keydown", (event) => {
   const {target} = event;
-  if (event.defaultPrevented || event.altKey || event.isComposing || document.querySelector("dialog[open]")) return;
+  if (event.defaultPrevented || event.altKey || event.isComposing || document.querySelector("dialog:modal") || event.target.closest("dialog")) return;
   const isTyping = target.closest("input:not([type=checkbox]), select, textarea, [contenteditable]");
   if (isTyping) return;
   if (event.ctrlKey || event.metaKey) {

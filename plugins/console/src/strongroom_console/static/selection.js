@@ -47,7 +47,7 @@ function showSelection() {
   }
   const bar = document.getElementById("actions");
   if (!bar) return;
-  bar.classList.toggle("floating", count > 0);
+  bar.classList.toggle("raised", count > 0);
   const state = bar.querySelector("output") ?? bar.insertBefore(document.createElement("output"), bar.firstChild);
   state.textContent = count ? text("selected", {count: countText(count)}) : "";
 }

@@ -42,6 +42,11 @@ function enhance(form) {
 
   takeFiles(form, add);
   takeDrops(add);
+  addEventListener("paste", (event) => {
+    if (!event.clipboardData.files.length || event.target.closest?.("input, textarea")) return;
+    event.preventDefault();
+    add([...event.clipboardData.files].map((file) => ({file, path: file.name})), "rename");
+  });
   addEventListener("beforeunload", (event) => {
     if (queue.isBusy) event.preventDefault();
   });
