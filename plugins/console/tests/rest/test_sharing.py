@@ -210,7 +210,7 @@ class TestLinks:
             assert space.browser.page.status_code == 400, fields
             assert 'value="Kept"' in space.browser.page.text
             assert 'role="alert"' in space.browser.page.text
-            assert "short" not in space.browser.page.text
+            assert '"short"' not in space.browser.page.text
         assert self.shares(space) == []
 
     def test_only_folders_receive_files(self, space: Space, node: Json) -> None:

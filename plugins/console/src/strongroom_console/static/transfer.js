@@ -1,8 +1,6 @@
 // The upload of one file by tus 1.0: it continues at its offset after a pause, without a network, and after
 // a restart of the browser.
 
-import {UploadUrls, fingerprint} from "./upload_urls.js";
-
 const DELAYS = [500, 1000, 2000, 4000, 8000, 16000, 30000, 60000, 60000, 60000];
 const SMALL = 1024 * 1024; // A file of this size is sent together with the request that creates it.
 const LEAST_PIECE = 8 * 1024 * 1024;
@@ -130,4 +128,64 @@ function faultOf(response) {
   } catch {
     return {code: "", message: ""};
   }
+}
+
+// Remembers where unfinished uploads continue, also after a restart of the browser. The names of files
+// are not stored, because the next user of the browser could read them.
+
+const PREFIX = "strongroom-upload ";
+const KEPT = 7 * 24 * 60 * 60 * 1000; // Longer than the server keeps unfinished uploads.
+
+function fingerprint(place, path, file) {
+  return `${hash(`${place} ${path}`)}-${file.size}-${file.lastModified}`;
+}
+
+// The interface of a URL storage of tus-js-client.
+class UploadUrls {
+  async findAllUploads() {
+    return [];
+  }
+
+  async findUploadsByFingerprint(print) {
+    const kept = read(PREFIX + print);
+    return kept ? [{uploadUrl: kept.url, urlStorageKey: PREFIX + print}] : [];
+  }
+
+  async addUpload(print, upload) {
+    removeOld();
+    try {
+      localStorage.setItem(PREFIX + print, JSON.stringify({url: upload.uploadUrl, at: Date.now()}));
+    } catch {
+      // Without room, an upload continues until the page is closed.
+    }
+    return PREFIX + print;
+  }
+
+  async removeUpload(key) {
+    localStorage.removeItem(key);
+  }
+}
+
+function removeOld() {
+  for (const key of Object.keys(localStorage).filter((key) => key.startsWith(PREFIX))) {
+    if (!(read(key)?.at > Date.now() - KEPT)) localStorage.removeItem(key);
+  }
+}
+
+function read(key) {
+  try {
+    return JSON.parse(localStorage.getItem(key));
+  } catch {
+    return null;
+  }
+}
+
+// FNV-1a, twice: a digest of crypto.subtle needs HTTPS. Size and time of the file are compared as well.
+function hash(text) {
+  let [one, two] = [0x811c9dc5, 0x01000193];
+  for (const byte of new TextEncoder().encode(text)) {
+    one = Math.imul(one ^ byte, 0x01000193);
+    two = Math.imul(two ^ byte ^ (one >>> 13), 0x85ebca6b);
+  }
+  return [one, two].map((part) => (part >>> 0).toString(16).padStart(8, "0")).join("");
 }
