@@ -1,8 +1,8 @@
 // The comfort of lists of files: what is done with rows, the panel of a file, and changes of other users.
 
 import {adopted, fetchPage, sendFrom} from "./documents.js";
-import {prepareDrag} from "./row_actions.js"; // Before the panel, whose links its buttons are.
-import {prepareList, prepareSelection, refresh, rowOf, rows} from "./rows.js";
+// Before the panel, whose links its buttons are.
+import {prepareDrag, prepareList, prepareSelection, refresh, rowOf, rows} from "./rows.js";
 
 // The details of a file in a panel at the side of the list, which stays in use. All of it is the page of the file.
 
