@@ -9,7 +9,7 @@ from flask import request
 from strongroom.plugin_api.page_lists import changed_query
 from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.visits import current_visit
-from strongroom_console.filters import Chip, chips_of
+from strongroom_console.filters import Chip, make_chips
 from strongroom_console.tenant.frame import tenant_path
 
 SORTS: Final = {
@@ -95,7 +95,7 @@ class Filters:
             keys |= {("owner", "me"): "filter-mine", ("since", "week"): "filter-week"}
             keys |= {("since", "month"): "filter-month"}
             query |= {"owner": self.owner, "since": self.since}
-        return chips_of(keys, query)
+        return make_chips(keys, query)
 
     def path(self, tenant_id: str, folder_id: str | None) -> str:
         """Return the path of the rows in the REST API."""
