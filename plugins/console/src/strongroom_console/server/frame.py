@@ -7,7 +7,6 @@ from werkzeug.exceptions import NotFound
 
 from strongroom.plugin_api.pages import MenuGroup, MenuSection
 from strongroom.plugin_api.visits import Visit
-from strongroom.plugin_api.web import RestResponse
 from strongroom_console.ages import ages
 from strongroom_console.scopes import SCOPES
 from strongroom_console.visit import console_visit
@@ -61,7 +60,6 @@ def server_page(visit: Visit, template: str, section: str, **values: Any) -> Any
         section=f"{here}/{section}",
         scope_names=SCOPES,
         age=ages(visit.host),
-        faulty=faulty_fields(values.get("refusal")),
         **values,
     )
 
@@ -72,9 +70,3 @@ def server_groups(root: str) -> Sequence[MenuGroup]:
         MenuGroup([MenuSection(f"{root}/{path}", key, icon) for path, key, icon in group], heading)
         for heading, group in GROUPS.items()
     ]
-
-
-def faulty_fields(refusal: RestResponse | None) -> frozenset[str]:
-    """Return the members of the request that a response refuses."""
-    details = refusal.json["error"].get("details", ()) if refusal is not None else ()
-    return frozenset(detail["field"] for detail in details)
