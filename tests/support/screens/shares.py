@@ -25,6 +25,12 @@ def fail_at_share(visitor: Visitor) -> None:
     visitor.press("form button")
 
 
+def view_file(visitor: Visitor) -> None:
+    shared("read")(visitor)
+    visitor.press('a[href*="?view="]')
+    visitor.page.wait_for_url("**/?view=*")
+
+
 def open_logged_in_share(visitor: Visitor) -> None:
     shared("read", audience="logged-in")(visitor)
     visitor.press("main a.button")
@@ -37,6 +43,7 @@ SHARES: Final = (
     Screen("shared folder", "share_links/share", shared("read", label="Acme")),
     Screen("shared file", "share_links/share", shared("read", is_file=True)),
     Screen("preview", "share_links/share", shared("preview")),
+    Screen("file of a shared folder", "share_links/view", view_file),
     Screen("share with a password", "share_links/password", shared("read", password=SECRET)),
     Screen("share with a wrong password", "share_links/password", fail_at_share),
     Screen(
