@@ -106,7 +106,7 @@ def test_a_profile_and_an_address_are_changed(person: Person, inspection: Inspec
 
 def test_devices_and_invitations_are_listed(person: Person, inspection: Inspection) -> None:
     person.open("/devices")
-    expect(person.page.locator("li.row")).to_contain_text(person.text("this-device"))
+    expect(person.page.locator(".group-row")).to_contain_text(person.text("this-device"))
     inspection.inspect("devices")
     person.open("/devices/others")
     inspection.inspect("question")

@@ -95,7 +95,7 @@ class TestJourneys:
         person.press("passkey.use")
         person.has_heading("security")
         used = person.text("last-used", day="")[:4]
-        expect(person.page.locator("section li")).to_contain_text(used)
+        expect(person.page.locator(".group-row", has_text=used)).to_be_visible()
         claims = claims_by_passkey(person)
         assert (claims["acr"], claims["amr"]) == ("phr", ["hwk", "user"])
 
