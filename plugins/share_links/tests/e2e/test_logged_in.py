@@ -77,13 +77,13 @@ def test_the_share_opens_after_the_login_and_its_downloads_work(
     page.get_by_role("link", name=LOG_IN[language], exact=True).click()
     log_in(page, server.user())
     page.wait_for_url("**/s/**")
-    expect(page.get_by_role("link", name="dot.png")).to_be_visible()
+    expect(page.get_by_role("link", name="dot.png", exact=True)).to_be_visible()
     with page.expect_download() as archive:
-        page.locator("a.button").click()
+        page.locator("a.button.primary").click()
     assert archive.value.path().read_bytes()[:2] == b"PK"
     other = share(server, maker, folder, "preview")
     page.goto(other)
-    expect(page.get_by_role("link", name="dot.png")).to_be_visible()
+    expect(page.get_by_role("link", name="dot.png", exact=True)).to_be_visible()
     # The link of the share is a capability, which the log must not have.
     assert url.rpartition("/")[2] not in server.log.read_text()
     context.close()
