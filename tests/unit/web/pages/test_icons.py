@@ -16,6 +16,10 @@ NAMED: Final = re.compile(r"""(?:\bicon\(|\bdraw\(|\bicon=)["']([a-z0-9-]+)["']"
 """An icon that code names where it shows it."""
 
 
+QUOTED: Final = re.compile(r"""["']([a-z0-9-]+)["']""")
+"""A string that may be the name of an icon, such as an item of a table of icons."""
+
+
 def sources() -> list[str]:
     files = [
         path for folder in ("core/src", "plugins", "examples") for path in (ROOT / folder).rglob("*")
@@ -23,7 +27,8 @@ def sources() -> list[str]:
     return [
         path.read_text()
         for path in files
-        if path.suffix in {".html", ".py", ".js"} and not {"vendor", "node_modules"} & set(path.parts)
+        if path.suffix in {".html", ".py", ".js"}
+        and not {"vendor", "node_modules", "tests"} & set(path.parts)
     ]
 
 
@@ -43,3 +48,8 @@ def test_each_icon_that_pages_name_exists() -> None:
     named = {name for text in sources() for name in NAMED.findall(text)}
     assert len(named) > 5
     assert named <= icon_names()
+
+
+def test_each_icon_of_the_sprite_is_named() -> None:
+    named = {name for text in sources() for name in QUOTED.findall(text)}
+    assert icon_names() - named == set()
