@@ -157,11 +157,17 @@ class AuthenticatorApp:
         return str(self._totp.generate_otp(self._used))
 
 
+# A button may have parts of different heights, such as a picture and a name; each text has one line.
 _BROKEN_BUTTONS: Final = """
     [...document.querySelectorAll("button")].filter((button) => {
+      const texts = document.createTreeWalker(button, NodeFilter.SHOW_TEXT);
       const range = document.createRange();
-      range.selectNodeContents(button);
-      return new Set([...range.getClientRects()].map((line) => Math.round(line.top))).size > 1;
+      while (texts.nextNode()) {
+        range.selectNodeContents(texts.currentNode);
+        const tops = [...range.getClientRects()].map((line) => Math.round(line.top));
+        if (new Set(tops).size > 1) return true;
+      }
+      return false;
     }).map((button) => button.textContent)
 """
 
