@@ -33,8 +33,16 @@ async function logIn({email, totp, password: own = password}) {
   if (totp) await send("form[action$='/challenge'] button", {totp});
 }
 
+// The sidebar has the button of the menu; narrow windows have it below the content.
+async function openMenu() {
+  for (const button of await page.$$("[popovertarget=person]")) {
+    if (await button.isVisible()) return button.click();
+  }
+}
+
 async function logOut(steps) {
   steps.push(new URL(page.url()).pathname);
+  await openMenu();
   await send("form[action$='/logout'] button", {});
   await open("/account/");
   steps.push(new URL(page.url()).pathname);
