@@ -90,7 +90,7 @@ def test_a_profile_and_an_address_are_changed(person: Person, inspection: Inspec
     inspection.inspect("profile")
     person.press("save")
     person.sees("profile-saved")
-    expect(page.locator(".eyebrow")).to_contain_text("<b>Alice</b>")
+    expect(page.locator(".me")).to_contain_text("<b>Alice</b>")
     follow(person, "replace-email")
     page.locator("input[name=address]").fill(f"new-{person.email}")
     inspection.inspect("new contact")
