@@ -132,7 +132,7 @@ CONSOLE: Final = (
         "design",
         "console/design",
         shown_to("root", "/design"),
-        names=r"PDF|[\w.]+@acme\.example|Lin Wei|Mara Klein",
+        names=r"PDF|[\w.]+@acme\.example|Lin Wei|Mara Klein|张燕|法务?|预算 2027\.xlsx",
     ),
     Screen("missing page of the console", "console/fault", shown_to("maker", "/nowhere")),
     Screen("space", f"{_MY_FILES}/folder", shown_to("maker", "/tenants/{tenant}/files/")),

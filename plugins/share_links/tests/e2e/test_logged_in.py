@@ -103,6 +103,6 @@ def test_a_logged_in_visitor_drops_a_file(
     sent = FilePayload(name=name, mimeType="text/plain", buffer=b"plain")
     page.locator("#file").set_input_files([sent])
     page.get_by_role("button", name="Upload").click()
-    text = f"{name}: Arrived" if scripts else "Thank you. The file has arrived."
+    text = f"Arrived: {name}" if scripts else "Thank you. The file has arrived."
     expect(page.get_by_text(text).first).to_be_visible()
     context.close()
