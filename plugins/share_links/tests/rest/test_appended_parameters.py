@@ -32,8 +32,8 @@ pytestmark = [
 ]
 
 LOGIN_PAGES = "/account"
-VARYING = re.compile(r"""\?[^"<]*|[\w-]{20,}|\d\d:\d\d:\d\d""")
-"""Queries of links, which keep the page's query, secrets of forms, ids and times."""
+VARYING = re.compile(r"""name="query" value="[^"]*|\?[^"<]*|[\w-]{20,}|\d\d:\d\d:\d\d""")
+"""Queries of links and forms, which keep the page's query, secrets of forms, ids and times."""
 
 CELLS = campaign_size("APPENDED_CELLS", 4)
 """How many of the 80 pairs of a parameter and an Accept header each page of an application gets."""
