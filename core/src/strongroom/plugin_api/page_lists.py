@@ -92,6 +92,11 @@ def changed_query(**changes: Any) -> str:
 
     It has no ``page`` unless that is a change, because other rows begin with the first page.
     """
-    others = {name: value for name, value in request.args.items() if name not in ("page", "lang")}
-    changed = {name: value for name, value in {**others, **changes}.items() if value is not None}
-    return f"?{urlencode(changed)}"
+    query = request.args.to_dict()
+    # Hot: without comprehensions, which are calls, because a list has twenty such links.
+    for name, value in {"page": None, "lang": None, **changes}.items():
+        if value is None:
+            query.pop(name, None)
+        else:
+            query[name] = value
+    return f"?{urlencode(query)}"

@@ -1,8 +1,10 @@
 """One request of a browser for a page of the console."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final, cast
 
+from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.page_forms import FieldNames
 from strongroom.plugin_api.pages import PageLink
@@ -56,6 +58,11 @@ class ConsoleVisit(Visit):
 
     def __init__(self, host: HostAPI, prefix: str = PREFIX) -> None:
         super().__init__(host, prefix)
+
+    @cached_property
+    def session(self) -> BrowserSession:
+        """The session of the browser, read once for a page."""
+        return super().session
 
     @property
     def is_administrator(self) -> bool:

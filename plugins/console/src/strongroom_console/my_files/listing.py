@@ -6,7 +6,6 @@ from flask import Blueprint
 
 from strongroom.plugin_api.page_lists import changed_query, page_links, page_number
 from strongroom.plugin_api.visits import current_visit
-from strongroom_console.ages import ages
 from strongroom_console.my_files.filters import (
     SORTS,
     VIEWS,
@@ -49,7 +48,7 @@ def show_folder(tenant_id: str, folder_id: str | None = None) -> Any:
         folder=folder,
         can_create=folder is None or folder.permission in ("write", "manage"),
         crumbs=crumbs(visit, tenant_id, folder.path) if folder else [],
-        **rows_of(page, visit.session.user_id, ages(visit.host)),
+        **rows_of(page, visit.session.user_id),
         links=page_links(page["meta"]),
         is_cut=filters.is_search and page["meta"]["totalCount"] >= MOST_FOUND,
         filters=filters,

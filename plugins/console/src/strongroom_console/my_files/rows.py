@@ -1,11 +1,10 @@
 """The rows of lists of files."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
 
 from strongroom.plugin_api.file_pages import size_text
-from strongroom_console.ages import Age
 from strongroom_console.my_files.nodes import node_icon
 from strongroom_console.my_files.previews import UNREADABLE, type_preview
 
@@ -14,12 +13,11 @@ _ANONYMOUS: Final[Mapping[str, str]] = {"name": ""}
 _size_text = lru_cache(maxsize=4096)(size_text)
 
 
-def rows_of(page: Mapping[str, Any], user_id: str, age: Callable[[str], Age]) -> Mapping[str, Any]:
+def rows_of(page: Mapping[str, Any], user_id: str) -> Mapping[str, Any]:
     """Return the rows of a page of files and folders, and what its list needs for them.
 
     Args:
         user_id: the user, whose own nodes need no owner in the list.
-        age: returns how long ago a point in time was.
     """
     included = page["included"]
     # Hot: without a function for a row, because a page has a hundred of them.
@@ -28,7 +26,6 @@ def rows_of(page: Mapping[str, Any], user_id: str, age: Callable[[str], Age]) ->
             **node,
             "is_folder": node["type"] == "folder",
             "icon": node_icon(node["contentType"]),
-            "age": age(node["updatedAt"]),
             "size_text": "" if node["type"] == "folder" else _size_text(node["size"]),
             "owner_name": included.get(node["owner"]["$ref"], _ANONYMOUS)["name"],
             "is_picture": node["scan"] not in UNREADABLE
