@@ -93,7 +93,7 @@ def test_from_an_empty_server_to_a_shared_link(page: Page, tmp_path: Path, hand:
         hand.press(page.get_by_role("button", name="Create space"))
         page.wait_for_url("**/files/")
         upload(hand, file)
-        name = page.locator("#nodes").get_by_role("link", name="plan.txt")
+        name = page.locator("#nodes").get_by_role("link", name="plan.txt", exact=True)
         expect(name).to_be_visible()
         hand.press(name)
         hand.press(page.get_by_role("link", name="Share", exact=True))
@@ -150,7 +150,7 @@ def test_a_manager_sees_why_a_user_can_read_a_file(page: Page, server: LiveServe
     grant = {"groupId": group, "permission": "read"}
     server.succeed("POST", f"{root}/files/{folder}/group-grants", by=owner, json_body=grant)
     log_in(page, server, owner, f"tenants/{tenant}/files/{folder}/")
-    hand.press(page.locator("#nodes").get_by_role("link", name="plan.txt"))
+    hand.press(page.locator("#nodes").get_by_role("link", name="plan.txt", exact=True))
     hand.press(page.get_by_role("link", name="Access", exact=True))
     reasons = page.locator(".reasons", has_text="Auditors")
     expect(reasons).to_contain_text("Reports")
@@ -166,7 +166,7 @@ def test_a_user_restores_a_version(page: Page, server: LiveServer, hand: Hand) -
     content = f"/api/v1/tenants/{tenant}/files/{file}"
     server.request("PUT", f"{content}/content", by=owner, body=b"second")
     log_in(page, server, owner)
-    hand.press(page.locator("#nodes").get_by_role("link", name="plan.txt"))
+    hand.press(page.locator("#nodes").get_by_role("link", name="plan.txt", exact=True))
     hand.press(page.get_by_role("link", name="Versions", exact=True))
     hand.press(page.get_by_role("button", name="Restore version 1"))
     expect(page.get_by_role("status").first).to_contain_text("current content again")
