@@ -128,6 +128,7 @@ def test_an_administrator_creates_a_user_and_a_space(
     expect(page.locator(".secret").first).to_be_visible()
     hand.press(page.get_by_role("button", name="Switch the space").first)
     hand.press(page.locator("#places").get_by_role("link", name="All spaces"))
+    page.wait_for_url("**/console/")
     summary = page.locator("#new-space > summary")
     if summary.count():
         hand.press(summary)
