@@ -87,6 +87,14 @@ def test_rows_are_selected_by_pointer(page: Page) -> None:
     assert len(chosen(page)) == 4
 
 
+def test_the_box_that_selects_all_tiles_is_seen_without_a_pointer(desk: Desk) -> None:
+    desk.server.upload(desk.tenant, desk.user, "plan.txt", b"plan")
+    desk.page.goto(f"{desk.server.url}/console/tenants/{desk.tenant}/files/?view=grid")
+    cell = desk.page.locator("#nodes thead .choice")
+    expect(cell.locator("#choose-all")).to_be_visible()
+    expect(cell).to_have_css("opacity", "1")
+
+
 def test_the_actions_appear_with_a_selection(page: Page) -> None:
     actions = page.locator("#actions")
     expect(actions).to_be_hidden()
