@@ -209,12 +209,12 @@ def test_a_passkey_is_renamed(person: Person) -> None:
     person.get_device(PLATFORM)
     person.log_out()
     person.press("passkey.use")
-    label = person.text("name-of-factor", name=person.text("passkey.label"))
-    names = person.page.get_by_label(label, exact=True)
-    names.fill("<b>Phone</b>")
-    person.page.get_by_role("button", name=person.text("rename-named", name="Laptop")).click()
+    person.page.locator("summary", has_text=person.text("rename")).click()
+    rename = person.text("rename-named", name="Laptop")
+    person.page.get_by_role("textbox", name=rename).fill("<b>Phone</b>")
+    person.press("save")
     person.sees("renamed")
-    expect(names).to_have_value("<b>Phone</b>")
+    expect(person.page.locator(".group-row", has_text="<b>Phone</b>")).to_be_visible()
 
 
 def test_a_user_without_scripts_and_mouse_logs_in_by_an_app(
