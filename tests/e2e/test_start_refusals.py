@@ -166,7 +166,7 @@ def test_a_plugin_that_raises_at_import(deployment: Deployment) -> None:
     deployment.enable("riddles")
     assert deployment.refusal() == (
         f'{deployment.config}:5: plugins.enabled: plugin "riddles" failed to import: '
-        "RuntimeError: no answer fits"
+        f"RuntimeError: no answer fits ({deployment.site}/acme_riddles.py:1)"
     )
 
 

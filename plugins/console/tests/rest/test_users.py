@@ -98,7 +98,7 @@ def test_a_fault_stands_at_its_field_in_the_language_of_the_page(browser: PageBr
     assert re.search(
         r'id="name"[^>]*aria-describedby="name-fault" aria-invalid="true" autofocus', page.text
     )
-    assert '<p class="fault" id="name-fault">缺少必填字段的数据。</p>' in page.text
+    assert '<p class="fault" id="name-fault">请填写此项。</p>' in page.text
     content = re.sub(r"<dialog.*?</dialog>", "", page.text, flags=re.DOTALL)
     assert content.count("autofocus") == 1
     page = browser.open(f"{USERS}new", {**form, "name": "A", "username": "e"})

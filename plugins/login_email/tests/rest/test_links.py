@@ -259,8 +259,9 @@ class TestPage:
         headers = browser.open(link).headers
         assert headers["Referrer-Policy"] == "no-referrer"
         assert headers["Cache-Control"] == "no-store"
-        # That of all pages, which notes the zone.
-        assert browser.page.text.count("<script") == browser.page.text.count("/zone.js") == 1
+        # Those of all pages, which note the zone and place menus.
+        assert re.findall(r"<script[^>]*/(\w+)\.js", browser.page.text) == ["zone", "parts"]
+        assert browser.page.text.count("<script") == 2
 
     def test_an_expired_link_says_so(self, api: Api, browser: PageBrowser, link: str) -> None:
         api.clock.advance(5 * 60_000)
