@@ -108,7 +108,7 @@ class PageDesign:
         contents["icons.svg"] = (pages / "vendor/icons.svg").read_bytes()
         contents |= {
             name: compact_file(name, (pages / name).read_bytes())
-            for name in ("zone.js", "parts.js", "frame.js", "palette.js")
+            for name in ("zone.js", "parts.js", "documents.js", "frame.js", "palette.js")
         }
         contents |= {file.name: file.content for file in self._files.values()}
         return StaticFolder({name: StaticContent(content) for name, content in contents.items()})

@@ -1,20 +1,10 @@
 // The menus of the frame: the places of an area are read when the switcher opens. Links lead there without it.
 
+import {read} from "./documents.js";
+
 const FEW = 8; // Places that are seen at a glance.
 
 const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
-
-// XMLHttpRequest parses without running anything and needs no exception to Trusted Types.
-export function read(path) {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open("GET", path);
-    request.responseType = "document";
-    request.addEventListener("load", () => (request.status === 200 ? resolve(request.response) : reject(new Error(path))));
-    request.addEventListener("error", () => reject(new Error(path)));
-    request.send();
-  });
-}
 
 async function fill(box) {
   const list = document.adoptNode((await read(box.dataset.choices)).querySelector("ul"));

@@ -1,7 +1,7 @@
 // The search of everything in a dialog: the combobox of the ARIA Authoring Practices with a list box, whose options
 // are the links of the results.
 
-import {read} from "./frame.js";
+import {read} from "./documents.js";
 
 const PAUSE = 150; // Milliseconds without a key before a request.
 
