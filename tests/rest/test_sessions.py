@@ -114,6 +114,16 @@ class TestRefresh:
         assert refresh(api, old["refreshToken"]).status_code == 401
         assert not is_good(api, new["accessToken"])
 
+    @pytest.mark.config({"tokens": {"refresh_reuse_seconds": 0}})
+    def test_zero_seconds_permit_no_second_use_by_a_clock_that_is_behind(
+        self, api: Api, clock: ManualClock
+    ) -> None:
+        old = log_in(api, api.person())
+        new = refresh(api, old["refreshToken"]).json
+        clock.advance(-1)
+        assert refresh(api, old["refreshToken"]).status_code == 401
+        assert not is_good(api, new["accessToken"])
+
     def test_using_one_twice_ends_the_login_with_all_its_tokens(
         self, api: Api, clock: ManualClock
     ) -> None:

@@ -94,6 +94,15 @@ ROWS: Final = (
         "rest/test_sessions.py::TestRefresh::test_using_one_twice_ends_the_login_with_all_its_tokens",
     ),
     core(
+        "refresh-grace-of-zero",
+        "A refresh token is good for one use where no second one is permitted, whatever the clocks say.",
+        "identity/sessions/store.py::RefreshTokens.find_successor",
+        "if not (self.reuse and _FORM.fullmatch(token)):",
+        "if not _FORM.fullmatch(token):",
+        "rest/test_sessions.py::TestRefresh"
+        "::test_zero_seconds_permit_no_second_use_by_a_clock_that_is_behind",
+    ),
+    core(
         "refresh-grace-of-the-last",
         "A refresh token whose successor was used ends the login.",
         "identity/sessions/store.py::RefreshTokens.find_successor",

@@ -450,7 +450,8 @@ class RefreshTokens:
         get the same successor, so a thief's copy cannot live on in a branch of its own: the second use
         of the successor is noticed as any other token's.
         """
-        if not _FORM.fullmatch(token):
+        # A clock that is behind the one that wrote used_at must not open an interval of zero.
+        if not (self.reuse and _FORM.fullmatch(token)):
             return None
         now, row = self._clock.now(), _TOKEN.first(connection, {"of_hash": self._hash(token)})
         if row is None or row.used_at is None or row.used_at <= now - self.reuse:
