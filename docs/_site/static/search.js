@@ -32,6 +32,10 @@ if (typeof Search !== "undefined") {
       return parts.length > 0 && parts.every((part) => words.has(part));
     });
 
+  // Decisions come after everything else: readers look for what the product does, and then for the reasons.
+  const isDecision = (result) => result[DOCUMENT].startsWith("adr/");
+  const byRank = (one, other) => isDecision(other) - isDecision(one) || one[SCORE] - other[SCORE];
+
   Search._performSearch = (query, ...terms) => {
     const words = wordsOf(query);
     const exact = withAllWords(query, ...terms);
@@ -45,6 +49,6 @@ if (typeof Search !== "undefined") {
     }
     for (const entry of entriesWithin(words)) add(total, searched(entry), 2 * wordsOf(entry).size);
     Search._parseQuery(query); // again, because it keeps the words that the pages highlight
-    return [...total.values()].sort((one, other) => one[SCORE] - other[SCORE]);
+    return [...total.values()].sort(byRank);
   };
 }
