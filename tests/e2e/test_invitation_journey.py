@@ -59,7 +59,7 @@ def test_an_invited_person_registers_and_becomes_a_member(
         visitor.page.locator("[name=terms]").check()
         visitor.press("form[action$='/register'] button:not([type=button])")
         visitor.page.wait_for_url("**/account/**")
-        expect(visitor.page.locator(".eyebrow")).to_contain_text("New")
+        expect(visitor.page.get_by_role("button", name=f"New {email}")).to_be_visible()
         assert len(members_of(stage) - before) == 1
 
 
