@@ -17,7 +17,8 @@ from tests.support.screens.stage import CAPTCHA, Stage, full_stage
 
 FIREFOX: Final = shutil.which("firefox-esr") or shutil.which("firefox")
 NPM: Final = shutil.which("npm")
-DRIVER: Final = "puppeteer-core@24.43.1"
+# Later versions call commands that Firefox 140 (ESR) does not have.
+DRIVER: Final = "puppeteer-core@24.27.0"
 JOURNEY: Final = Path(__file__).with_name("firefox") / "journey.mjs"
 LOCALES: Final = {"en": "en-US", "zh": "zh-CN"}
 
