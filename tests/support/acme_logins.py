@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from strongroom.foundation.caller import Origin
 from strongroom.identity.sessions.login import LoginService
-from strongroom.identity.sessions.tokens import IssuedTokens
+from strongroom.identity.sessions.token_issuing import IssuedTokens
 from strongroom.plugin_api.login import Client, LoginAttempt
 from tests.support.api import Api
 from tests.support.distributions import install

@@ -231,7 +231,7 @@ ROWS: Final = (
     core(
         "service-accounts-login",
         "A service account cannot log in.",
-        "identity/sessions/tokens.py::_require_login_allowed",
+        "identity/sessions/token_issuing.py::_require_login_allowed",
         "if user.type == UserType.SERVICE:",
         "if False:",
         "rest/test_service_accounts.py::test_it_cannot_log_in",

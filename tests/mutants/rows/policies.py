@@ -32,7 +32,7 @@ ROWS: Final = (
     core(
         "policy-refresh",
         "A login without the factor that its user has is not refreshed.",
-        "identity/sessions/tokens.py::TokenIssuer._require_factor",
+        "identity/sessions/token_issuing.py::TokenIssuer._require_factor",
         "if account.has_second_factor or (due_at is not None and due_at <= self._clock.now()):",
         "if due_at is not None and due_at <= self._clock.now():",
         "rest/test_factor_policies.py::TestRefresh::test_other_logins_must_prove_a_new_factor",
@@ -40,7 +40,7 @@ ROWS: Final = (
     core(
         "policy-refresh-due",
         "A login without the factor that its user must have is not refreshed.",
-        "identity/sessions/tokens.py::TokenIssuer._require_factor",
+        "identity/sessions/token_issuing.py::TokenIssuer._require_factor",
         "if account.has_second_factor or (due_at is not None and due_at <= self._clock.now()):",
         "if account.has_second_factor:",
         "rest/test_factor_policies.py::TestNewPolicy::test_a_refresh_is_refused_from_then_on",

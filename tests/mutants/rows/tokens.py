@@ -8,7 +8,7 @@ ROWS: Final = (
     core(
         "tokens-signature",
         "An access token is signed by one of the server's keys.",
-        "identity/sessions/tokens.py::_signed_claims",
+        "identity/sessions/access_tokens.py::_signed_claims",
         "return jwt.decode(token, key, algorithms=[ring.algorithm]).claims",
         'return __import__("json").loads(jws.extract_compact(token.encode("ascii")).payload)',
         "rest/test_tokens.py::test_a_forged_token_is_401",
@@ -16,7 +16,7 @@ ROWS: Final = (
     core(
         "tokens-type",
         "A JWT of another type, signed by the same key, is no access token.",
-        "identity/sessions/tokens.py::_signed_claims",
+        "identity/sessions/access_tokens.py::_signed_claims",
         'or header["typ"] != _TYPE:',
         ":",
         "rest/test_known_vulnerabilities.py::TestIssuer::test_an_unusual_header_that_our_own_key_has_signed_is_401",
@@ -24,7 +24,7 @@ ROWS: Final = (
     core(
         "tokens-header-names",
         "A header with a critical extension or a key of its own is refused.",
-        "identity/sessions/tokens.py::_signed_claims",
+        "identity/sessions/access_tokens.py::_signed_claims",
         "set(header) != _HEADER_NAMES or",
         "",
         "rest/test_known_vulnerabilities.py::TestIssuer::test_an_unusual_header_that_our_own_key_has_signed_is_401",
@@ -32,7 +32,7 @@ ROWS: Final = (
     core(
         "tokens-issuer",
         "A token of another issuer or audience is refused.",
-        "identity/sessions/tokens.py::TokenSigner._verify",
+        "identity/sessions/access_tokens.py::TokenSigner._verify",
         "if not is_ours or not begins_at",
         "if not begins_at",
         "rest/test_known_vulnerabilities.py::TestIssuer::test_what_our_own_key_has_signed_is_401_all_the_same",
@@ -40,7 +40,7 @@ ROWS: Final = (
     core(
         "tokens-not-before",
         "A token is refused before its nbf.",
-        "identity/sessions/tokens.py::TokenSigner._verify",
+        "identity/sessions/access_tokens.py::TokenSigner._verify",
         "not begins_at <= self._clock.now() < expires_at",
         "not self._clock.now() < expires_at",
         "rest/test_sessions_end.py::test_a_signed_token_with_odd_claims_is_401",
@@ -48,7 +48,7 @@ ROWS: Final = (
     core(
         "tokens-expiry",
         "A token that was verified before is refused once it has expired.",
-        "identity/sessions/tokens.py::TokenSigner.check",
+        "identity/sessions/access_tokens.py::TokenSigner.check",
         "if claims.expires_at <= now:",
         "if False:",
         "rest/test_tokens.py::test_a_token_expires",
@@ -56,7 +56,7 @@ ROWS: Final = (
     core(
         "tokens-claim-types",
         "A claim of another type than expected is refused.",
-        "identity/sessions/tokens.py::_typed",
+        "identity/sessions/access_tokens.py::_typed",
         "if type(value) is not kind:",
         "if False:",
         "rest/test_sessions_end.py::test_a_signed_token_with_odd_claims_is_401",
@@ -80,7 +80,7 @@ ROWS: Final = (
     core(
         "refresh-single-use",
         "A refresh token is good for one use.",
-        "identity/sessions/store.py",
+        "identity/sessions/refresh_tokens.py",
         "_OF_HASH, refresh_tokens.c.used_at.is_(None),",
         "_OF_HASH,",
         "rest/test_sessions.py::TestRefresh::test_using_one_twice_ends_the_login_with_all_its_tokens",
@@ -88,7 +88,7 @@ ROWS: Final = (
     core(
         "refresh-grace",
         "A refresh token may be presented again for a few seconds only.",
-        "identity/sessions/store.py::RefreshTokens.find_successor",
+        "identity/sessions/refresh_tokens.py::RefreshTokens.find_successor",
         "if row is None or row.used_at is None or row.used_at <= now - self.reuse:",
         "if row is None or row.used_at is None:",
         "rest/test_sessions.py::TestRefresh::test_using_one_twice_ends_the_login_with_all_its_tokens",
@@ -96,7 +96,7 @@ ROWS: Final = (
     core(
         "refresh-grace-of-zero",
         "A refresh token is good for one use where no second one is permitted, whatever the clocks say.",
-        "identity/sessions/store.py::RefreshTokens.find_successor",
+        "identity/sessions/refresh_tokens.py::RefreshTokens.find_successor",
         "if not (self.reuse and _FORM.fullmatch(token)):",
         "if not _FORM.fullmatch(token):",
         "rest/test_sessions.py::TestRefresh"
@@ -105,7 +105,7 @@ ROWS: Final = (
     core(
         "refresh-grace-of-the-last",
         "A refresh token whose successor was used ends the login.",
-        "identity/sessions/store.py::RefreshTokens.find_successor",
+        "identity/sessions/refresh_tokens.py::RefreshTokens.find_successor",
         "if successor is None or successor.used_at is not None:",
         "if successor is None:",
         "rest/test_sessions.py::TestRefresh::test_one_before_the_last_ends_the_login_at_any_time",

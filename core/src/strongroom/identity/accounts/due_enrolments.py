@@ -19,7 +19,7 @@ from strongroom.identity.accounts.factor_methods import FactorMethods
 from strongroom.identity.sessions.factor_enrolments import FactorEnrolments
 from strongroom.identity.sessions.login import LoginService
 from strongroom.identity.sessions.pending_login import FirstProof, RequiredEnrolment
-from strongroom.identity.sessions.tokens import IssuedTokens
+from strongroom.identity.sessions.token_issuing import IssuedTokens
 from strongroom.identity.users.models import FactorRow
 from strongroom.plugin_api.login import Client
 

@@ -30,7 +30,7 @@ from strongroom.identity.accounts.schemas import (
 )
 from strongroom.identity.accounts.views import PROOF_HEADERS, proof_of_headers
 from strongroom.identity.sessions.service import RenewedToken
-from strongroom.identity.sessions.tokens import IssuedTokens
+from strongroom.identity.sessions.token_issuing import IssuedTokens
 from strongroom.identity.sessions.views import challenge_answer, token_headers
 from strongroom.identity.users.factor_policy import FactorState
 from strongroom.plugin_api.factors import factor_kind

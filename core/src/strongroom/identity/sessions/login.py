@@ -19,7 +19,7 @@ from strongroom.identity.sessions.pending_login import (
     RequiredEnrolment,
 )
 from strongroom.identity.sessions.throttle import Ticket
-from strongroom.identity.sessions.tokens import IssuedTokens
+from strongroom.identity.sessions.token_issuing import IssuedTokens
 from strongroom.identity.verification.captchas import CaptchaAnswer
 from strongroom.plugin_api.login import Client, LoginAttempt, VerifiedCredential
 from strongroom.plugin_api.web import ApiError

@@ -15,7 +15,7 @@ from strongroom.identity.sessions.login_conditions import LoginConditions, Login
 from strongroom.identity.sessions.login_methods import LoginMethods
 from strongroom.identity.sessions.login_records import LoginRecords
 from strongroom.identity.sessions.pending_login import LoginTransaction, PendingLogin
-from strongroom.identity.sessions.tokens import GraceTokens, IssuedTokens, TokenIssuer
+from strongroom.identity.sessions.token_issuing import GraceTokens, IssuedTokens, TokenIssuer
 from strongroom.identity.users.accounts import lock_account
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.resolver import IdentityResolver, ResolvedUser

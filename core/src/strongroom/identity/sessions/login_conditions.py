@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from strongroom.foundation.errors import StrongroomError
 from strongroom.identity.sessions.login_sources import LoginSources
 from strongroom.identity.sessions.pending_login import FirstProof, LoginTransaction, RequestedLogin
-from strongroom.identity.sessions.tokens import TokenIssuer
+from strongroom.identity.sessions.token_issuing import TokenIssuer
 from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 
 

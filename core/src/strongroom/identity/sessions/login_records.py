@@ -12,7 +12,7 @@ from strongroom.foundation.errors import InvalidCredentials, Unavailable
 from strongroom.identity.sessions.password_attempts import PasswordAttempts
 from strongroom.identity.sessions.pending_login import PendingLogin
 from strongroom.identity.sessions.throttle import AttemptedNames, Ticket
-from strongroom.identity.sessions.tokens import IssuedTokens
+from strongroom.identity.sessions.token_issuing import IssuedTokens
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.plugin_api.login import LoginAttempt
 

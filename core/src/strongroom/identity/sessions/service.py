@@ -20,16 +20,13 @@ from strongroom.foundation.errors import (
     UserSuspended,
 )
 from strongroom.foundation.ids import is_id
+from strongroom.identity.sessions.access_tokens import TokenSigner, parse_token_id
 from strongroom.identity.sessions.factor_verification import strengthened
 from strongroom.identity.sessions.login_sources import LoginSource
 from strongroom.identity.sessions.models import Authorization
-from strongroom.identity.sessions.store import (
-    AuthorizationStore,
-    RefreshToken,
-    RefreshTokens,
-    UserProfile,
-)
-from strongroom.identity.sessions.tokens import IssuedTokens, TokenIssuer, TokenSigner, parse_token_id
+from strongroom.identity.sessions.refresh_tokens import RefreshToken, RefreshTokens
+from strongroom.identity.sessions.store import AuthorizationStore, UserProfile
+from strongroom.identity.sessions.token_issuing import IssuedTokens, TokenIssuer
 from strongroom.identity.users.models import User
 from strongroom.identity.users.service import UserService, lock_logins
 from strongroom.plugin_api.deactivation import Deactivation

@@ -7,6 +7,7 @@ from strongroom.activity.audit.services import AuditServices
 from strongroom.clock import DAY
 from strongroom.foundation.limits.attempts import Attempts
 from strongroom.foundation.limits.turns import Turns
+from strongroom.identity.sessions.access_tokens import TokenSigner
 from strongroom.identity.sessions.browser_sessions import BrowserSessions
 from strongroom.identity.sessions.due_consents import DueConsents
 from strongroom.identity.sessions.due_factors import DueFactors
@@ -28,11 +29,12 @@ from strongroom.identity.sessions.login_records import LoginRecords
 from strongroom.identity.sessions.login_sources import LoginSources
 from strongroom.identity.sessions.oauth_states import OAuthStateStore
 from strongroom.identity.sessions.password_attempts import PasswordAttempts
+from strongroom.identity.sessions.refresh_tokens import RefreshTokens
 from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.identity.sessions.signing_keys import KeyFile, KeyRingError, create_key_file
-from strongroom.identity.sessions.store import AuthorizationStore, RefreshTokens
+from strongroom.identity.sessions.store import AuthorizationStore
 from strongroom.identity.sessions.throttle import WAIT_SECONDS, WINDOW, AttemptedNames, LoginThrottle
-from strongroom.identity.sessions.tokens import TokenIssuer, TokenSigner
+from strongroom.identity.sessions.token_issuing import TokenIssuer
 from strongroom.identity.sessions.user_exports import login_exports
 from strongroom.identity.users.services import UserServices
 from strongroom.identity.verification.services import VerificationServices

@@ -25,7 +25,7 @@ from strongroom.identity.sessions.schemas import (
     RevocationSchema,
 )
 from strongroom.identity.sessions.service import AuthorizationService
-from strongroom.identity.sessions.tokens import IssuedTokens
+from strongroom.identity.sessions.token_issuing import IssuedTokens
 from strongroom.identity.verification.captchas import CaptchaAnswer
 from strongroom.plugin_api.login import LoginAttempt, VerificationCode
 from strongroom.plugin_api.schemas import DoneSchema, IssuedTokensSchema, PagingQuery, collection_schema

@@ -7,6 +7,7 @@ import pytest
 
 from strongroom.foundation.errors import TokenInvalid
 from strongroom.foundation.ids import new_id
+from strongroom.identity.sessions.access_tokens import TokenClaims, TokenSigner, VerifiedTokens
 from strongroom.identity.sessions.models import Authorization
 from strongroom.identity.sessions.signing_keys import (
     CHECK_MILLISECONDS,
@@ -16,7 +17,6 @@ from strongroom.identity.sessions.signing_keys import (
     generate_key,
     rotate,
 )
-from strongroom.identity.sessions.tokens import TokenClaims, TokenSigner, VerifiedTokens
 from strongroom.plugin_api.login import SINGLE_FACTOR
 from strongroom.testing.clock import MINUTE, ManualClock
 
