@@ -48,13 +48,13 @@ def test_the_line_around_fields_is_seen() -> None:
 
 def test_sheets_are_sent_without_comments_and_needless_space() -> None:
     assert minified("/* a */\n:root { --a: b, c;\n  d: e; }\n.f > g { h: i }") == (
-        ":root{--a: b,c;d: e;}.f > g{h: i}"
+        ":root{--a:b,c;d:e}.f > g{h:i}"
     )
 
 
 def test_scripts_are_sent_without_comments_and_indentation() -> None:
     script = b"// a\nif (b) {\n  // c\n  d(`//${e}`); // f\n}\n"
-    assert compact_file("x.js", script) == b"if (b) {\nd(`//${e}`); // f\n}\n"
+    assert compact_file("x.js", script) == b"if (b) {\nd(`//${e}`);\n}\n"
     assert compact_file("vendor/x.js", script) == script
     assert compact_file("x.svg", b"<svg>  </svg>") == b"<svg>  </svg>"
 

@@ -6,22 +6,26 @@ from pathlib import PurePosixPath
 from typing import Final
 
 _COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
-_SPACE: Final = re.compile(r"\s*([{};,])\s*|\s+")
-_COMMENT_LINE: Final = re.compile(r"^[ \t]*//.*\n|^[ \t]+", re.MULTILINE)
+_SPACE: Final = re.compile(r"\s*([{};,])\s*|(?<=[\w-])(:)\s+|\s+")
+_COMMENT_LINE: Final = re.compile(r"^[ \t]*//.*\n|(?<=[;{}\],]) // .*|^[ \t]+", re.MULTILINE)
 
 _OF_OTHERS: Final = "vendor"
 """The folder of files that are sent as they were published."""
 
 
 def minified(sheet: str) -> str:
-    """Return a style sheet without comments and needless space."""
-    return _SPACE.sub(lambda match: match[1] or " ", _COMMENT.sub("", sheet)).strip()
+    """Return a style sheet without comments and needless space.
+
+    Its strings must not contain braces, or spaces after punctuation.
+    """
+    compact = _SPACE.sub(lambda match: match[1] or match[2] or " ", _COMMENT.sub("", sheet))
+    return compact.replace(";}", "}").strip()
 
 
 def without_comments(script: str) -> str:
-    """Return a script without lines that are only comments, and without indentation.
+    """Return a script without comments after statements or on their own lines, and without indentation.
 
-    Its template literals must not span lines.
+    Its literals must not span lines, nor contain such a comment.
     """
     return _COMMENT_LINE.sub("", script)
 
