@@ -1,6 +1,7 @@
-// Lists of people: a search that applies while one types, and a box that selects all rows.
+// Lists of people: a search that applies while one types, a box that selects all rows, and the panel of a row.
 
 import {adopted, fetchPage} from "./documents.js";
+import "./drawer.js";
 
 const PAUSE = 250; // Milliseconds without a key after which the list is fetched.
 
@@ -26,11 +27,10 @@ function prepareSearch(form) {
       const page = await fetchPage(url.href);
       // An answer may arrive after that to a later text.
       if (number !== latest) return;
-      found.replaceChildren(...adopted(page.querySelector("[data-found]")));
+      replaceRows(page);
       const chips = document.querySelector(".find .chips");
       if (chips) chips.replaceChildren(...adopted(page.querySelector(".find .chips")));
       history.replaceState(null, "", url);
-      prepareSelection();
     } catch {
       form.submit();
     } finally {
@@ -38,6 +38,25 @@ function prepareSearch(form) {
     }
   }
 }
+
+function replaceRows(page) {
+  document.querySelector("[data-found]").replaceChildren(...adopted(page.querySelector("[data-found]")));
+  prepareSelection();
+  document.dispatchEvent(new CustomEvent("strongroom:rows"));
+}
+
+// The panel has changed a row; what is selected stays so.
+document.addEventListener("strongroom:changed", async () => {
+  const chosen = new Set([...document.querySelectorAll("tr[data-id] .choice :checked")].map((box) => box.value));
+  replaceRows(await fetchPage(location.href));
+  for (const box of document.querySelectorAll("tr[data-id] .choice input")) box.checked = chosen.has(box.value);
+});
+
+// A press on a row follows its link.
+document.addEventListener("click", (event) => {
+  const isOfControl = event.target.closest("a, button, input, label, .choice, .action");
+  if (!isOfControl && getSelection().isCollapsed) event.target.closest("tr[data-id]")?.querySelector("td a")?.click();
+});
 
 // Puts a box that selects all rows into the heading of the column.
 function prepareSelection() {

@@ -59,7 +59,7 @@ async function addPage(takesFocus) {
   links.replaceChildren(...adopted(fresh));
   nearEnd.unobserve(links);
   prepareList();
-  list.dispatchEvent(new CustomEvent("strongroom:rows"));
+  list.dispatchEvent(new CustomEvent("strongroom:rows", {bubbles: true}));
   if (takesFocus) body.querySelector("a")?.focus();
 }
 
@@ -79,7 +79,7 @@ export async function refresh() {
   for (let shown = 1; shown < pages; shown += 1) await showMore();
   for (const row of rows()) row.querySelector("input").checked = chosen.has(row.dataset.id);
   if (focused) rowOf(focused)?.querySelector("a").focus();
-  list.dispatchEvent(new CustomEvent("strongroom:rows"));
+  list.dispatchEvent(new CustomEvent("strongroom:rows", {bubbles: true}));
 }
 
 export function rowOf(id) {
