@@ -1,6 +1,7 @@
 """Tenants and their members."""
 
 from tests.support.api import Api, error_code
+from tests.support.statements import statements
 
 UNKNOWN = "01a1fd35-41a4-7159-832d-f9df39268981"
 
@@ -69,3 +70,36 @@ def test_a_role_outside_the_list_is_400(api: Api) -> None:
     admin = api.person()
     response = api.put(f"{api.tenant(admin)}/members/{admin.id}", {"role": "owner"}, by=admin)
     assert (response.status_code, error_code(response)) == (400, "error.validation-failed")
+
+
+def test_administrators_of_the_server_list_the_tenants_of_a_user(api: Api) -> None:
+    admin, user, other = api.person(admin=True), api.person(), api.person()
+    joined, own = api.tenant(other, "Beta"), api.tenant(user, "Alpha")
+    api.tenant(other, "Foreign")
+    deleted = api.tenant(user, "Deleted")
+    assert api.delete(deleted, by=user).status_code == 200
+    api.join(joined, other, user)
+    path = f"/api/v1/tenants?memberId={user.id}"
+    listed = api.get(path, by=admin).json
+    assert [item["id"] for item in listed["data"]] == [own.rpartition("/")[2], joined.rpartition("/")[2]]
+    assert listed["meta"]["totalCount"] == 2
+    assert [item["name"] for item in api.get(f"{path}&pageSize=1", by=admin).json["data"]] == ["Alpha"]
+    assert api.get(f"/api/v1/tenants?memberId={UNKNOWN}", by=admin).json["data"] == []
+
+
+def test_only_administrators_of_the_server_list_the_tenants_of_a_user(api: Api) -> None:
+    user, stranger = api.person(), api.person()
+    api.tenant(user)
+    for person in (user, stranger):
+        assert api.get(f"/api/v1/tenants?memberId={user.id}", by=person).status_code == 403
+        assert api.get(f"/api/v1/tenants?all=true&memberId={user.id}", by=person).status_code == 403
+
+
+def test_the_tenants_of_a_user_take_two_statements(api: Api) -> None:
+    admin, user = api.person(admin=True), api.person()
+    for _ in range(5):
+        api.tenant(user)
+    with statements() as executed:
+        assert len(api.get(f"/api/v1/tenants?memberId={user.id}", by=admin).json["data"]) == 5
+    read = [statement for statement in executed if "tenant_members" in statement]
+    assert len(read) == 2, read

@@ -75,6 +75,14 @@ ROWS: Final = (
         "::test_like_domains_are_of_different_users_who_get_their_own_mail",
     ),
     core(
+        "tenants-of-a-user",
+        "Only administrators of the server list the tenants of another user.",
+        "content/tenants/service.py::TenantService.of_member",
+        "if not identity.is_admin:\nraise Forbidden",
+        "pass",
+        "rest/test_tenants.py::test_only_administrators_of_the_server_list_the_tenants_of_a_user",
+    ),
+    core(
         "tenants-consent",
         "Administrators of a tenant add no user without consent, if so configured.",
         "content/tenants/service.py::TenantService._require_consent",

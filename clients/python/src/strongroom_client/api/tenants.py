@@ -150,8 +150,9 @@ def list_tenants(
     page_number: int | Unset = UNSET,
     cursor: None | str | Unset = UNSET,
     all_: bool | Unset = UNSET,
+    member_id: None | str | Unset = UNSET,
 ) -> Operation[TenantCollection]:
-    """List the caller's tenants, or, for administrators of the server, all (`all=true`).
+    """List the caller's tenants, or, for administrators of the server, all or those of a user.
 
     Sorted by name; deleted tenants are left out. An access key that is limited to a tenant lists only
     this one.
@@ -165,6 +166,7 @@ def list_tenants(
             "pageNumber": page_number,
             "cursor": cursor,
             "all": all_,
+            "memberId": member_id,
         },
     )
 

@@ -208,6 +208,14 @@ class TenantsQuery(PagingQuery):
         load_default=False,
         metadata={"description": "All tenants of the server, for its administrators only"},
     )
+    memberId = identifier(
+        load_default=None,
+        attribute="member_id",
+        metadata={
+            "description": "Only the tenants of this user, for administrators of the server only; "
+            "`all` makes no difference"
+        },
+    )
 
 
 class NewGroupSchema(Schema):

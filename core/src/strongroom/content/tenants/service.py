@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock, next_revision
@@ -186,13 +186,28 @@ class TenantService:
 
     def of_caller(self, identity: Identity, paging: Paging) -> Page[Tenant]:
         """Return a page of the caller's tenants, sorted by name."""
-        mine = (tenant_members.c.user_id == identity.user_id) & tenants.c.deleted_at.is_(None)
+        mine = tenant_members.c.user_id == identity.user_id
         if identity.key is not None and identity.key.tenant_id is not None:
             mine &= tenants.c.id == identity.key.tenant_id
-        belongs = tenant_members.c.tenant_id == tenants.c.id
-        query = select(tenants).join(tenant_members, belongs).where(mine)
+        return self._page_of_members(mine, paging)
+
+    def of_member(self, identity: Identity, user_id: str, paging: Paging) -> Page[Tenant]:
+        """Return a page of the tenants of a user, sorted by name; none of an unknown user.
+
+        Raises:
+            Forbidden: the caller does not administer the server.
+        """
+        if not identity.is_admin:
+            raise Forbidden
+        return self._page_of_members(tenant_members.c.user_id == user_id, paging)
+
+    def _page_of_members(self, condition: ColumnElement[bool], paging: Paging) -> Page[Tenant]:
+        """Return a page of the tenants with a membership that meets a condition, sorted by name."""
+        is_shown = condition & tenants.c.deleted_at.is_(None)
+        joined = tenants.join(tenant_members, tenant_members.c.tenant_id == tenants.c.id)
+        query = select(tenants).select_from(joined).where(is_shown)
         query = query.order_by(tenants.c.sort_key, tenants.c.id)
-        count = select(func.count()).select_from(tenants.join(tenant_members, belongs)).where(mine)
+        count = select(func.count()).select_from(joined).where(is_shown)
         with self._database.read() as connection:
             return select_page(connection, query, count, paging, self.quota.tenant)
 

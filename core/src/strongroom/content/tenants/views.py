@@ -97,12 +97,14 @@ def create_tenant(body: dict[str, Any]) -> Tenant:
     errors=(Forbidden,),
 )
 def list_tenants(query: dict[str, Any]) -> dict[str, Any]:
-    """List the caller's tenants, or, for administrators of the server, all (`all=true`).
+    """List the caller's tenants, or, for administrators of the server, all or those of a user.
 
     Sorted by name; deleted tenants are left out. An access key that is limited to a tenant lists only
     this one.
     """
     service, identity = get_service(TenantService), current_identity()
+    if query["member_id"] is not None:
+        return envelope(service.of_member(identity, query["member_id"], paging(query)))
     list_page = service.of_server if query["all"] else service.of_caller
     return envelope(list_page(identity, paging(query)))
 
