@@ -218,6 +218,8 @@ CONSOLE: Final = (
     Screen("new user", f"{_SERVER}/new_user", of_server("users/new")),
     Screen("user", f"{_SERVER}/user", of_server("users/{colleague}/")),
     Screen("sessions of a user", f"{_SERVER}/user_sessions", of_server("users/{maker}/sessions")),
+    Screen("spaces of a user", f"{_SERVER}/user_spaces", of_server("users/{maker}/spaces")),
+    Screen("user without spaces", f"{_SERVER}/user_spaces", of_server("users/{alice}/spaces")),
     Screen("activity of a user", f"{_SERVER}/user_activity", of_server("users/{maker}/activity")),
     Screen("keys of a user", f"{_SERVER}/user_keys", of_server("users/{maker}/keys")),
     Screen("metadata of a user", f"{_SERVER}/user_metadata", of_server("users/{maker}/metadata")),

@@ -271,3 +271,13 @@ def test_a_form_without_the_secret_changes_nothing(
     for path in FORMS:
         assert browser.open(USERS + path.format(other.id), {"csrf": "wrong"}).status_code == 400
     assert api.get("/users/me", by=other).status_code == 200
+
+
+def test_a_tab_shows_the_spaces_of_the_user(api: Api, browser: PageBrowser, other: Person) -> None:
+    page = browser.open(f"{USERS}{other.id}/spaces")
+    assert "Not a member of any space" in page.text
+    tenant = api.tenant(other, HOSTILE).rpartition("/")[2]
+    page = browser.open(f"{USERS}{other.id}/spaces")
+    assert f"/console/server/tenants/{tenant}/" in page.text
+    assert "<img src=x" not in page.text
+    assert "0 B used, without a limit" in page.text

@@ -22,6 +22,7 @@ from strongroom_console.server.user_changes import user_changes
 from strongroom_console.server.user_list import user_list
 from strongroom_console.server.user_logins import user_logins
 from strongroom_console.server.user_metadata import user_metadata
+from strongroom_console.server.user_spaces import user_spaces
 
 AREAS: Final[tuple[Blueprint, ...]] = (
     overview,
@@ -30,6 +31,7 @@ AREAS: Final[tuple[Blueprint, ...]] = (
     new_user,
     user_account,
     user_logins,
+    user_spaces,
     user_activity,
     user_metadata,
     health,

@@ -12,6 +12,7 @@ USERS: Final = "users/"
 
 PAGES: Final[Mapping[str, str]] = {
     "": "overview-of-user",
+    "spaces": "spaces-of-user",
     "sessions": "sign-in",
     "keys": "access-keys",
     "activity": "activity",
