@@ -44,6 +44,12 @@ def of_file(page: str = "") -> Any:
     return shown_to("maker", f"/tenants/{{tenant}}/nodes/{{versioned}}{page}")
 
 
+def show_sharing(visitor: Visitor) -> None:
+    """Open the page of sharing of a file that has a link and people with access."""
+    _ = visitor.stage.link, visitor.stage.reader
+    of_file("/share")(visitor)
+
+
 def create_link(visitor: Visitor) -> None:
     of_file("/share")(visitor)
     visitor.press("form[action$='/share/links'] button")
@@ -142,7 +148,7 @@ CONSOLE: Final = (
     Screen("one version of a file", f"{_MY_FILES}/node_version", of_file("/versions/1")),
     Screen("activity of a file", f"{_MY_FILES}/node_activity", of_file("/activity")),
     Screen("access to a file", f"{_MY_FILES}/node_access", of_file("/access")),
-    Screen("sharing of a file", f"{_MY_FILES}/node_share", of_file("/share")),
+    Screen("sharing of a file", f"{_MY_FILES}/node_share", show_sharing),
     Screen("new link", f"{_MY_FILES}/share_created", create_link),
     Screen("new name of a file", f"{_MY_FILES}/rename", of_file("/rename")),
     Screen("destination of a copy", f"{_MY_FILES}/destination", choose_destination),

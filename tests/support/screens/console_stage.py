@@ -32,8 +32,16 @@ class ConsoleStage(Stage):
     def link(self) -> str:
         """A share of the file."""
         path = f"/api/v1/tenants/{self.tenant}/files/{self.file}/shares"
-        share = self.server.succeed("POST", path, by=self.maker, json_body={"kind": "read"})
+        share = self.server.succeed("POST", path, by=self.maker, json_body={"kind": "read", "maxDownloads": 5})
         return str(share["id"])
+
+    @cached_property
+    def reader(self) -> LiveUser:
+        """A member who may read the file."""
+        path = f"/api/v1/tenants/{self.tenant}/files/{self.file}/owners"
+        body = {"ownerId": self.colleague.id, "permission": "read"}
+        self.server.succeed("POST", path, by=self.maker, json_body=body)
+        return self.colleague
 
     @cached_property
     def endpoint(self) -> str:
