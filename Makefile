@@ -113,8 +113,10 @@ DOWNLOADERS := plugins/share_links/tests/e2e/test_download_programs.py plugins/s
 test-clients: install ## Run generators and transfer programs of others against a server, and name the missing ones
 	$(BIN)/pytest -m "" -rs -k "not postgresql" $(CLIENTS_OF_OTHERS) $(DOWNLOADERS)
 
-contact-sheet: install ## Photograph all parts of pages into build/contact-sheet, with Chromium
-	STRONGROOM_TEST_CONTACT_SHEET=build/contact-sheet $(BIN)/pytest -n0 plugins/console/tests/e2e/test_design.py
+SHEETS := plugins/console/tests/e2e/test_design.py tests/e2e/test_contact_sheets.py
+
+contact-sheet: install ## Photograph all pages into build/contact-sheet, with Chromium; OPTIONS="-k sign-in" for some
+	STRONGROOM_TEST_CONTACT_SHEET=build/contact-sheet $(BIN)/pytest -n0 -m "" $(OPTIONS) $(SHEETS)
 
 icons: install ## Write the sprite of the icons that its manifest names
 	$(BIN)/python -m release.icons

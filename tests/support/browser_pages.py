@@ -1,7 +1,7 @@
 """Walks through pages in Chromium: each language, colour scheme and width, with and without scripts."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -153,12 +153,16 @@ class Walk:
 
     def inspect(self, screen: Screen) -> None:
         """Open a screen in a window of its own, and inspect it."""
+        self.visit(screen, lambda page: self._faults(page, screen))
+
+    def visit(self, screen: Screen, faults: Callable[[Page], Iterable[str] | None]) -> None:
+        """Open a screen in a window of its own, and collect the faults that a function finds there."""
         if screen.needs_scripts and not self.has_scripts:
             return
         with self._window() as (page, noted):
             try:
                 screen.open(Visitor(page, self.origin, self.language, self.stage, self.has_scripts))
-                found = [*self._faults(page, screen), *noted]
+                found = [*(faults(page) or ()), *noted]
             except PlaywrightError as error:
                 # The other screens are inspected nevertheless.
                 found = [f"cannot be opened, at {urlsplit(page.url).path}: {error.message}"]
@@ -219,7 +223,7 @@ def _layout_faults(page: Page) -> Iterator[str]:
             yield f"scrolls sideways at {width}"
     yield from _low_buttons(page, _LEAST_OF_MICE)
     page.set_viewport_size({"width": WIDTHS[0], "height": _HEIGHT})
-    with _touching(page):
+    with touching(page):
         if page.evaluate(_SCROLLS):
             yield f"scrolls sideways under fingers at {WIDTHS[0]}"
         yield from _low_buttons(page, _LEAST_OF_FINGERS)
@@ -230,8 +234,8 @@ def _low_buttons(page: Page, least: int) -> Iterator[str]:
 
 
 @contextmanager
-def _touching(page: Page) -> Iterator[None]:
-    """Have the page in a device with a touch screen."""
+def touching(page: Page) -> Iterator[None]:
+    """Have a page in a device with a touch screen."""
     session = page.context.new_cdp_session(page)
     session.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
     yield
