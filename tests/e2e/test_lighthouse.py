@@ -1,0 +1,135 @@
+"""Lighthouse at the list of files, the login and a share, on a phone with a slow network."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from playwright.sync_api import Browser
+
+from strongroom.testing.server import PASSWORD, LiveServer, LiveUser, live_server
+from tests.support.browsers import CHROMIUM, needs_chromium
+
+NPM: Final = shutil.which("npm")
+# Version 13 needs Node.js 22.
+LIGHTHOUSE: Final = "lighthouse@12.2.3"
+FILES: Final = 100
+RUNS: Final = 3
+"""Runs of which the best counts: the processor of a busy machine is slower than that of a phone."""
+
+LEAST: Final = {"performance": 98, "accessibility": 100, "best-practices": 100}
+LARGEST_PAINT: Final = 1_000
+"""Milliseconds, on a network of 1.6 Mbit/s with a round trip of 150 milliseconds."""
+
+SHIFT: Final = 0.02
+
+pytestmark = [
+    pytest.mark.extended,
+    needs_chromium,
+    pytest.mark.skipif(NPM is None, reason="there is no npm"),
+]
+
+
+@pytest.fixture(scope="module")
+def lighthouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("lighthouse")
+    command = [str(NPM), "install", "--no-audit", "--no-fund", "--prefix", str(folder), LIGHTHOUSE]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        pytest.skip(f"npm could not install {LIGHTHOUSE}: {result.stderr.strip()[:200]}")
+    return folder / "node_modules/.bin/lighthouse"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    folder = tmp_path_factory.mktemp("server")
+    with live_server(folder, plugins=("login_pages", "share_links", "console")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def paths(server: LiveServer) -> Mapping[str, tuple[str, LiveUser | None]]:
+    """The pages by their names, with the user who sees them."""
+    owner = server.user()
+    tenant = server.tenant(owner)
+    folder = str(server.folder_in(tenant, owner, "Reports")["id"])
+    for number in range(FILES):
+        server.upload(tenant, owner, f"Report {number}.txt", b"report", folder)
+    shares = f"/api/v1/tenants/{tenant}/files/{folder}/shares"
+    share = server.succeed("POST", shares, by=owner, json_body={"kind": "read"})
+    return {
+        "list": (f"{server.url}/console/tenants/{tenant}/files/{folder}/", owner),
+        "login": (f"{server.url}/account/login", None),
+        "share": (share["url"], None),
+    }
+
+
+@pytest.fixture
+def cookies(server: LiveServer, browser: Browser) -> Callable[[LiveUser], str]:
+    """Return a function that logs a user in and returns the header with the cookies."""
+
+    def log_in(user: LiveUser) -> str:
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(f"{server.url}/account/login")
+        page.fill("[name=username]", user.email)
+        page.fill("[name=password]", PASSWORD)
+        page.click("button[value=password]")
+        page.wait_for_url(lambda url: "/login" not in url)
+        header = "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in context.cookies())
+        context.close()
+        return header
+
+    return log_in
+
+
+def audit(lighthouse: Path, url: str, cookie: str) -> Any:
+    """Return the report of Lighthouse about a page."""
+    command = [
+        *(str(lighthouse), url, "--quiet", "--output=json", f"--only-categories={','.join(LEAST)}"),
+        f"--extra-headers={json.dumps({'Cookie': cookie} if cookie else {})}",
+        "--chrome-flags=--headless --no-sandbox",
+    ]
+    environment = {"CHROME_PATH": str(CHROMIUM), "PATH": "/usr/local/bin:/usr/bin:/bin"}
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def figures(report: Any) -> dict[str, float]:
+    scores = {name: round(100 * report["categories"][name]["score"]) for name in LEAST}
+    audits = {"largest paint": "largest-contentful-paint", "shift": "cumulative-layout-shift"}
+    return scores | {name: report["audits"][key]["numericValue"] for name, key in audits.items()}
+
+
+def faults(report: Any) -> list[str]:
+    """Return what the page lost points for."""
+    return [
+        f"{key}: {item['displayValue'] if 'displayValue' in item else item['title']}"
+        for key, item in report["audits"].items()
+        if item["score"] is not None and item["score"] < 1
+    ]
+
+
+@pytest.mark.parametrize("name", ["list", "login", "share"])
+def test_a_page_is_fast_and_without_faults(
+    lighthouse: Path,
+    paths: Mapping[str, tuple[str, LiveUser | None]],
+    cookies: Callable[[LiveUser], str],
+    name: str,
+) -> None:
+    url, user = paths[name]
+    cookie = cookies(user) if user else ""
+    report = max(
+        (audit(lighthouse, url, cookie) for _ in range(RUNS)),
+        key=lambda report: float(report["categories"]["performance"]["score"]),
+    )
+    assert report["finalDisplayedUrl"] == url
+    found = figures(report)
+    print(f"{name}: {found}")  # noqa: T201  the measurement
+    assert all(found[key] >= least for key, least in LEAST.items()), faults(report)
+    assert found["largest paint"] <= LARGEST_PAINT, faults(report)
+    assert found["shift"] <= SHIFT, faults(report)
