@@ -3,14 +3,15 @@
 import json
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from playwright.sync_api import Browser
 
-from strongroom.testing.server import PASSWORD, LiveServer, LiveUser, live_server
+from strongroom.testing.server import PASSWORD, LiveServer, LiveUser, free_port, live_server
 from tests.support.browsers import CHROMIUM, needs_chromium
 
 NPM: Final = shutil.which("npm")
@@ -18,7 +19,7 @@ NPM: Final = shutil.which("npm")
 LIGHTHOUSE: Final = "lighthouse@12.2.3"
 FILES: Final = 100
 RUNS: Final = 3
-"""Runs of which the best counts: the processor of a busy machine is slower than that of a phone."""
+"""Runs of which one has to pass: the processor of a busy machine is slower than that of a phone."""
 
 LEAST: Final = {"performance": 98, "accessibility": 100, "best-practices": 100}
 LARGEST_PAINT: Final = 1_000
@@ -67,34 +68,32 @@ def paths(server: LiveServer) -> Mapping[str, tuple[str, LiveUser | None]]:
     }
 
 
-@pytest.fixture
-def cookies(server: LiveServer, browser: Browser) -> Callable[[LiveUser], str]:
-    """Return a function that logs a user in and returns the header with the cookies."""
-
-    def log_in(user: LiveUser) -> str:
-        context = browser.new_context()
+@contextmanager
+def window(browser: Browser, folder: Path, server: LiveServer, user: LiveUser | None) -> Iterator[int]:
+    """Run a browser of its own, in which a user is logged in, and yield its port."""
+    port = free_port()
+    context = browser.browser_type.launch_persistent_context(
+        folder,
+        executable_path=str(CHROMIUM),
+        args=["--no-sandbox", f"--remote-debugging-port={port}"],
+    )
+    if user:
         page = context.new_page()
         page.goto(f"{server.url}/account/login")
         page.fill("[name=username]", user.email)
         page.fill("[name=password]", PASSWORD)
         page.click("button[value=password]")
         page.wait_for_url(lambda url: "/login" not in url)
-        header = "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in context.cookies())
-        context.close()
-        return header
-
-    return log_in
+        page.goto("about:blank")
+    yield port
+    context.close()
 
 
-def audit(lighthouse: Path, url: str, cookie: str) -> Any:
+def audit(lighthouse: Path, url: str, port: int) -> Any:
     """Return the report of Lighthouse about a page."""
-    command = [
-        *(str(lighthouse), url, "--quiet", "--output=json", f"--only-categories={','.join(LEAST)}"),
-        f"--extra-headers={json.dumps({'Cookie': cookie} if cookie else {})}",
-        "--chrome-flags=--headless --no-sandbox",
-    ]
-    environment = {"CHROME_PATH": str(CHROMIUM), "PATH": "/usr/local/bin:/usr/bin:/bin"}
-    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    categories = f"--only-categories={','.join(LEAST)}"
+    command = [str(lighthouse), url, "--quiet", "--output=json", categories, f"--port={port}"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout)
 
@@ -114,22 +113,26 @@ def faults(report: Any) -> list[str]:
     ]
 
 
+def is_fine(found: Mapping[str, float]) -> bool:
+    is_swift = found["largest paint"] <= LARGEST_PAINT and found["shift"] <= SHIFT
+    return is_swift and all(found[name] >= least for name, least in LEAST.items())
+
+
 @pytest.mark.parametrize("name", ["list", "login", "share"])
 def test_a_page_is_fast_and_without_faults(
     lighthouse: Path,
+    server: LiveServer,
+    browser: Browser,
     paths: Mapping[str, tuple[str, LiveUser | None]],
-    cookies: Callable[[LiveUser], str],
+    tmp_path: Path,
     name: str,
 ) -> None:
     url, user = paths[name]
-    cookie = cookies(user) if user else ""
-    report = max(
-        (audit(lighthouse, url, cookie) for _ in range(RUNS)),
-        key=lambda report: float(report["categories"]["performance"]["score"]),
-    )
-    assert report["finalDisplayedUrl"] == url
-    found = figures(report)
-    print(f"{name}: {found}")  # noqa: T201  the measurement
-    assert all(found[key] >= least for key, least in LEAST.items()), faults(report)
-    assert found["largest paint"] <= LARGEST_PAINT, faults(report)
-    assert found["shift"] <= SHIFT, faults(report)
+    with window(browser, tmp_path, server, user) as port:
+        for _ in range(RUNS):
+            report = audit(lighthouse, url, port)
+            assert report["finalDisplayedUrl"] == url
+            print(f"{name}: {figures(report)}")  # noqa: T201  the measurement
+            if is_fine(figures(report)):
+                return
+    pytest.fail(f"{figures(report)}: {faults(report)}")
