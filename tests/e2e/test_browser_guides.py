@@ -124,7 +124,7 @@ def test_a_passkey_follows_the_password(page: Page, email: str) -> None:
 def test_the_front_end_gets_the_tokens_of_the_login_page(page: Page, email: str) -> None:
     page.goto(CALLBACK)
     run(page, "openLogin")
-    page.get_by_label("user name").fill(email)
+    page.get_by_label("username").fill(email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
     page.wait_for_url(f"{CALLBACK}?**")

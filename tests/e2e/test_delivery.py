@@ -20,7 +20,7 @@ from tests.support.waiting import wait_until
 EMAIL, MOBILE, PASSWORD = "alice@example.com", "13800138000", "Correct1Horse"
 
 ZH_BIND = (
-    "请输入以下验证码，将此邮箱地址绑定到您的账户：\n\n{code}\n\n"
+    "请输入以下验证码，将此邮箱地址绑定到您的账号：\n\n{code}\n\n"
     "验证码 5 分钟内有效，仅可使用一次，请勿告诉他人。如非本人操作，请忽略此邮件。"
 )
 TEXTS = {

@@ -148,7 +148,7 @@ def test_notices_that_others_cause_come_in_the_locale_of_the_user(
     changed = api.patch("/users/me", {"locale": language}, by=person)
     assert (changed.status_code, changed.json["locale"]) == (200, language)
     api.post(f"/users/{person.id}/suspension", by=admin, headers={"Accept-Language": "de"})
-    assert ("您的账户" in api.outbox()[-1]["text"]) == (language is not None)
+    assert ("您的账号" in api.outbox()[-1]["text"]) == (language is not None)
 
 
 def test_values_of_plugins_go_with_the_user(api: Api) -> None:

@@ -9,7 +9,7 @@ from tests.support.statements import statements
 KNOWN, UNKNOWN = "known@example.com", "other@example.com"
 SENTENCES = {
     "en": "You already have an account with this address. Log in to it",
-    "zh": "您已用此邮箱地址注册过账户。请直接登录",
+    "zh": "您已用此邮箱地址注册过账号。请直接登录",
 }
 
 pytestmark = [on_sqlite, pytest.mark.config(lifted())]

@@ -52,4 +52,4 @@ def connect_account(page: Page, server: Server, *, platform: str, person: str) -
     decide(page, person)
     page.get_by_label("Current password").fill(PASSWORD)
     page.get_by_role("button", name="Connect").click()
-    expect(page.get_by_role("status")).to_have_text("The account is connected.")
+    expect(page.get_by_role("status")).to_have_text("The account was connected.")

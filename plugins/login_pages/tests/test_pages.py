@@ -125,7 +125,7 @@ def enrol(browser: Browser, user: LiveUser) -> App:
     browser.log_in(user)
     app = App(browser)
     browser.send("enrolments/totp/confirmation", totp=app.code())
-    assert browser.message.startswith("It is set up.")
+    assert browser.message.startswith("Done. If you have no recovery codes yet")
     return app
 
 
@@ -215,7 +215,7 @@ def test_a_code_renews_the_proof_of_the_login(browser: Browser, enrolling_user: 
     browser.send("step-up", totp=app.wrong_code())
     assert browser.message.startswith("The code is wrong")
     browser.send("step-up", totp=app.code())
-    assert browser.message == "Thank you. Now repeat the change."
+    assert browser.message == "Confirmed. Now make the change again."
 
 
 def test_the_password_renews_the_proof_without_a_factor(browser: Browser, user: LiveUser) -> None:
@@ -224,7 +224,7 @@ def test_the_password_renews_the_proof_without_a_factor(browser: Browser, user: 
     browser.send("step-up", password="Wrong1Horse")
     assert (browser.page.status, browser.message) == (400, "The password is wrong.")
     browser.send("step-up", password=PASSWORD)
-    assert browser.message == "Thank you. Now repeat the change."
+    assert browser.message == "Confirmed. Now make the change again."
 
 
 def test_the_account_shows_until_when_a_factor_must_be_set_up(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_the_account_shows_until_when_a_factor_must_be_set_up(tmp_path: Path) ->
     with live_server(tmp_path, plugins=["factor_totp", "login_pages"], config=policy) as server:
         browser = Browser(server)
         browser.log_in(server.user())
-        assert re.fullmatch(r".* Set one up by \d{4}-\d\d-\d\d\.", browser.message)
+        assert re.fullmatch(r".* Set it up by \d{4}-\d\d-\d\d\.", browser.message)
 
 
 def test_each_browser_is_a_device_of_its_own(server: LiveServer) -> None:
@@ -565,4 +565,4 @@ def test_a_link_sets_a_password_and_opening_it_changes_nothing(
     browser = Browser(server)
     browser.open(path)
     browser.send(action, newPassword=PASSWORD)
-    assert browser.message.startswith("This link was used before")
+    assert browser.message.startswith("This link was already used")

@@ -216,7 +216,7 @@ class TestPage:
     def test_another_browser_gets_no_button(self, api: Api, browser: PageBrowser, link: str) -> None:
         other = PageBrowser(api)
         page = other.open(link)
-        assert "Enter the code where you began" in page.text
+        assert "Enter the code in the first browser" in page.text
         assert other.forms == {}
         assert "example.com" not in page.text.partition("<main")[2]
 
@@ -267,7 +267,7 @@ class TestPage:
         api.clock.advance(5 * 60_000)
         page = self.press(browser, link)
         assert page.status_code == 400
-        assert browser.message == "The link has expired or was used. Request a new code."
+        assert browser.message == "This link has expired or was already used. Request a new code."
 
     @pytest.mark.parametrize("link", ["x", "x.y", ".", "0" * 500, "<svg onload=alert(1)>"])
     def test_an_invented_link_is_like_one_of_another_browser(

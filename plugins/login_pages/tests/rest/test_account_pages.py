@@ -136,7 +136,7 @@ class TestProfile:
         see(browser, "/profile")
         assert api.patch("/users/me", {"name": "Carol"}, by=person).status_code == 200
         browser.send("profile", name="Bob", language="")
-        assert browser.message.startswith("The profile has changed meanwhile")
+        assert browser.message.startswith("Your profile was changed elsewhere")
         assert api.get("/users/me", by=person).json["name"] == "Carol"
 
     def test_a_name_that_is_refused_stays_in_the_form(self, browser: PageBrowser) -> None:
@@ -156,7 +156,7 @@ class TestProfile:
         assert browser.path == "/account/profile"
         assert 'value="alice-b"' in browser.page.text
         browser.send("username", username="alice-b")
-        assert browser.message == "The user name is set."
+        assert browser.message == "The username was set."
         assert api.get("/users/me", by=person).json["username"] == "alice-b"
 
 
@@ -200,7 +200,7 @@ class TestContacts:
     ) -> None:
         self.change(api, browser)
         browser.send("contacts/email", code=newest_code(api))
-        assert browser.message.startswith("It is saved.")
+        assert browser.message.startswith("Saved.")
         assert api.get("/users/me", by=person).json["email"] == "new@example.com"
         assert person.email in {message["recipient"] for message in api.outbox()[-2:]}
 
@@ -212,7 +212,7 @@ class TestContacts:
         browser.send("contacts/email", code=f"{(int(right) + 1) % 10**6:06}")
         assert (browser.page.status_code, browser.message[:17]) == (400, "The code is wrong")
         browser.send("contacts/email", code=f" {right[:3]} {right[3:]}")
-        assert browser.message.startswith("It is saved.")
+        assert browser.message.startswith("Saved.")
 
     def test_a_wrong_code_of_the_former_address_asks_for_it_again(
         self, api: Api, browser: PageBrowser, person: Person
@@ -244,7 +244,7 @@ class TestContacts:
         see(browser, "/contacts/mobile")
         browser.send("contacts/mobile/new-code", address="13800138000", captchaAnswer="42")
         browser.send("contacts/mobile", code=newest_code(api))
-        assert browser.message.startswith("It is saved.")
+        assert browser.message.startswith("Saved.")
         api.clock.advance(2 * MINUTE)
         see(browser, "/contacts/email/removal")
         browser.send("contacts/email/removal/code", to="mobile", captchaAnswer="42")
@@ -284,7 +284,7 @@ class TestPassword:
         assert browser.message.startswith("Choose another password")
         assert "weak" not in browser.page.text
         browser.send("password", password=PASSWORD, newPassword=NEW)
-        assert browser.message.startswith("The password is changed.")
+        assert browser.message.startswith("Your password was changed.")
         assert api.get("/users/me", by=person).status_code == 401
         assert api.log_in(person.email, NEW).status_code == 200
 
@@ -297,7 +297,7 @@ class TestPassword:
         see(browser, "/password")
         browser.send("password/code", captchaAnswer="42")
         browser.send("password", heldCode=newest_code(api), newPassword=NEW)
-        assert browser.message.startswith("The password is changed.")
+        assert browser.message.startswith("Your password was changed.")
         assert api.log_in(person.email, NEW).status_code == 200
 
 
@@ -316,14 +316,14 @@ class TestDevices:
         browser.open(path)
         assert api.get("/users/me", by=person).status_code == 200
         browser.open(path, browser.forms[""])
-        assert browser.message == "The device is logged out."
+        assert browser.message == "The device was logged out."
         assert api.get("/users/me", by=person).status_code == 401
 
     def test_all_others_end_at_once(self, api: Api, browser: PageBrowser, person: Person) -> None:
         api.log_in(person.email)
         see(browser, "/devices/others")
         browser.open("/account/devices/others", browser.forms[""])
-        assert browser.message == "All other devices are logged out."
+        assert browser.message == "All other devices were logged out."
         assert re.findall('/account/devices/[^"]+/removal', browser.page.text) == []
         assert api.get("/users/me", by=person).status_code == 401
 
@@ -353,7 +353,7 @@ class TestAccessKeys:
         (path,) = re.findall(r'href="(/account/access-keys/[^"]+/removal)"', browser.page.text)
         browser.open(path)
         browser.open(path, browser.forms[""])
-        assert browser.message == "The key is revoked."
+        assert browser.message == "The key was revoked."
         assert error_code(api.get("/users/me", headers=headers)) == "error.token-invalid"
 
     def test_a_key_without_a_scope_is_refused_with_its_form(self, browser: PageBrowser) -> None:
@@ -408,7 +408,7 @@ class TestInvitations:
         (path,) = re.findall(r'href="(/account/invitations/[^"]+/removal)"', text)
         browser.open(path)
         browser.open(path, browser.forms[""])
-        assert browser.message == "The invitation is declined."
+        assert browser.message == "The invitation was declined."
         assert "You have no open invitations." in browser.page.text
         assert api.get(tenant, by=person).status_code == 403
 
@@ -424,7 +424,7 @@ class TestFactors:
         assert re.search(r'data-copy="totp-secret"[^>]* hidden>Copy', browser.page.text)
         app = pyotp.TOTP(secret_of(browser.page.text))
         browser.send("enrolments/totp/confirmation", totp=app.now())
-        assert browser.message.startswith("It is set up.")
+        assert browser.message.startswith("Done. If you have no recovery codes yet")
         return app
 
     def test_codes_are_shown_once_and_replaced_after_a_question(
@@ -436,7 +436,7 @@ class TestFactors:
         assert codes[0] not in see(browser, "/enrolments/recovery-code/result")
         assert "/account/enrolments/recovery-code" not in browser.forms
         see(browser, "/enrolments/recovery-code")
-        assert "becomes void at once" in browser.page.text
+        assert "stop working at once" in browser.page.text
         browser.open("/account/enrolments/recovery-code", browser.forms[""])
         new = re.findall(r"<li>([0-9A-Z-]{19})</li>", browser.page.text)
         assert set(new).isdisjoint(codes)
@@ -491,9 +491,9 @@ class TestPrivacy:
         browser.send("step-up", password=PASSWORD)
         assert browser.path == path
         browser.open(path, browser.forms[""])
-        assert "The account is deleted on 2026-" in browser.page.text
+        assert "Your account will be deleted on 2026-" in browser.page.text
         browser.send("privacy/deletion/cancellation")
-        assert browser.message == "The account stays."
+        assert browser.message == "Your account is kept."
         assert api.log_in(person.email).status_code == 200
 
     def test_the_only_administrator_appoints_another_first(self, api: Api) -> None:
@@ -509,8 +509,8 @@ class TestPrivacy:
         with api.container.database.write() as connection:
             metadata.create_all(connection)
         path = "/account/privacy/deletion"
-        assert "The account is deleted at once." in see(browser, "/privacy")
-        assert "You cannot cancel it." in browser.open(path).text
+        assert "The account is deleted at once and" in see(browser, "/privacy")
+        assert "cannot be restored" in browser.open(path).text
         browser.open(path, browser.forms[""])
-        assert browser.message == "The account is deleted."
+        assert browser.message == "Your account was deleted."
         assert not browser.is_logged_in

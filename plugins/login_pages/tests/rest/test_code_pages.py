@@ -202,7 +202,7 @@ class TestCaptchas:
     def test_without_one_the_page_says_so(self, browser: PageBrowser) -> None:
         self.request_form(browser)
         page = browser.open("/account/login/code")
-        assert (page.status_code, browser.message) == (200, "Too many tries. Wait a while.")
+        assert (page.status_code, browser.message) == (200, "Too many attempts. Try again later.")
         assert "/account/login/code" not in browser.forms
 
 

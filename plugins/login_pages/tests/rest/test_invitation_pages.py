@@ -10,7 +10,7 @@ from tests.support.databases import on_sqlite
 from tests.support.page_browser import PageBrowser
 
 ADDRESS = "new@example.com"
-VOID = "It has expired, was withdrawn, or has been answered."
+VOID = "It has expired, was withdrawn, or was already used."
 DAY = 86_400_000
 CONFIG: Table = merged(
     FIXED_CAPTCHA, {"plugins": {"enabled": ["storage_local", "factor_totp", "login_pages"]}}
@@ -184,7 +184,7 @@ class TestUser:
         (removal,) = re.findall(r'href="([^"]+/removal)"', browser.open(link).text)
         browser.open(removal)
         browser.open(removal, {"csrf": re.findall(r'name="csrf" value="([^"]+)"', browser.page.text)[0]})
-        assert browser.message == "The invitation is declined."
+        assert browser.message == "The invitation was declined."
         assert (inviting.open(), inviting.roles()) == ([], [])
 
     def test_another_user_gets_no_answer_but_another_login(

@@ -78,7 +78,7 @@ class TestRules:
     def test_a_closed_server_has_no_account_for_a_new_person(self, browser: PageBrowser) -> None:
         choose(browser, "alpha", "ann")
         assert browser.path == "/account/login"
-        assert browser.message.startswith("There is no account for it")
+        assert browser.message.startswith("There is no such account")
 
     def test_a_suspended_user_is_refused(self, api: Api, browser: PageBrowser) -> None:
         # A suspension also ends the codes of the pages, which have a table.
@@ -93,11 +93,11 @@ class TestRules:
 SENTENCES = {
     "refuse": ("You have not confirmed the login there.", "您没有在对方平台确认登录。"),
     "outsider": ("Only members of the organisation can", "只有该组织的成员可以"),
-    "stranger": ("This account cannot log in here.", "此账户不能在这里登录。"),
+    "stranger": ("This account cannot log in here.", "此账号不能在这里登录。"),
     "late": ("The login took too long", "登录超时"),
-    "forged": ("The answer of the other platform cannot be trusted.", "无法信任对方平台的应答。"),
-    "unavailable": ("This does not work at the moment.", "暂时无法使用。"),
-    "misconfigured": ("This does not work at the moment.", "暂时无法使用。"),
+    "forged": ("The reply of the other platform could not be verified.", "无法验证对方平台的回应。"),
+    "unavailable": ("This does not work right now.", "暂时无法使用。"),
+    "misconfigured": ("This does not work right now.", "暂时无法使用。"),
 }
 
 
@@ -163,7 +163,7 @@ class TestConnecting:
     def test_the_only_way_to_log_in_cannot_be_removed(self, browser: PageBrowser) -> None:
         choose(browser, "alpha", "ann")
         page = browser.open("/account/").text
-        assert "You came with Alpha." in page
+        assert "Alpha is your only way to log in." in page
         assert "connections/town_alpha/removal" not in page
 
     @pytest.mark.parametrize("choice", ["outsider", "late", "unavailable"])
@@ -191,7 +191,7 @@ def connected(api: Api, browser: PageBrowser, provider: str = "alpha") -> Person
     """Return a user with a connected account."""
     person = log_in(api, browser)
     connect(api, browser, provider)
-    assert browser.message == "The account is connected."
+    assert browser.message == "The account was connected."
     return person
 
 

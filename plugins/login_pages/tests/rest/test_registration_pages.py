@@ -63,7 +63,7 @@ def test_the_holder_of_a_known_contact_is_led_to_the_login(api: Api, browser: Pa
     api.person(email="alice@example.com")
     begin(browser, "alice@example.com")
     browser.send("register/code", code=newest_code(api), newPassword=PASSWORD)
-    assert browser.message.startswith("There is an account for it already.")
+    assert browser.message.startswith("It already has an account.")
     assert not browser.is_logged_in
 
 

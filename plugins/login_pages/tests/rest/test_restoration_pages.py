@@ -70,11 +70,11 @@ def test_a_link_that_is_void_or_whose_address_is_taken_has_a_page(
 ) -> None:
     browser.open("/account/restore/unknown")
     assert browser.page.status_code == 400
-    assert "is no longer valid" in browser.page.text
+    assert "has expired" in browser.page.text
     api.person(email=EMAIL)
     browser.open(path)
     assert browser.page.status_code == 409
-    assert "belongs to another account now" in browser.page.text
+    assert "now belongs to another account" in browser.page.text
 
 
 def test_its_form_is_small(browser: PageBrowser, path: str) -> None:

@@ -63,7 +63,7 @@ def test_the_password_connects_the_account_that_was_scanned(page: Page, shared_s
     expect(page.get_by_role("alert")).to_be_visible()
     page.get_by_label("Current password").fill(PASSWORD)
     page.get_by_role("button", name="Connect").click()
-    expect(page.get_by_role("status")).to_have_text("The account is connected.")
+    expect(page.get_by_role("status")).to_have_text("The account was connected.")
     page.get_by_role("link", name="Remove WeChat").click()
     expect(page.get_by_role("alert")).to_contain_text("verified e-mail address")
 

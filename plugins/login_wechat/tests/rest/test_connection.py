@@ -84,7 +84,7 @@ class TestConnecting:
         self, api: Api, browser: Wall, person: Person, platform: WeChat, logins: Logins
     ) -> None:
         connect(api, browser, platform)
-        assert browser.message == "The account is connected."
+        assert browser.message == "The account was connected."
         assert "connected since 20" in browser.page.text
         assert logins.scan("lin").json["user"]["id"] == person.id
 
@@ -102,7 +102,7 @@ class TestConnecting:
         assert browser.page.status_code == 400
         assert browser.message == "The code is wrong or has expired."
         browser.enter_code(code)
-        assert browser.message == "The account is connected."
+        assert browser.message == "The account was connected."
 
     def test_an_account_of_another_user_is_refused_and_stays_there(
         self, api: Api, browser: Wall, platform: WeChat, logins: Logins
@@ -139,7 +139,7 @@ class TestConnecting:
 
     def test_a_page_in_chinese_is_chinese(self, browser: Wall) -> None:
         page = browser.open("/account/?lang=zh").text
-        assert "已绑定的第三方账户" in page
+        assert "已绑定的第三方账号" in page
         assert 'aria-label="绑定微信"' in page
 
 
