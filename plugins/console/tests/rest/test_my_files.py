@@ -47,6 +47,14 @@ def test_a_list_has_the_rows_that_scripts_rely_on(
     assert "<title>Reports</title>" in text
 
 
+def test_the_list_of_a_file_is_its_details(
+    api: Api, person: Person, tenant: str, root: str, browser: PageBrowser
+) -> None:
+    file = api.upload(tenant, person, "a.txt", b"x")["id"]
+    browser.open(f"{root}/files/{file}/")
+    assert browser.path == f"{root}/nodes/{file}"
+
+
 def test_a_user_creates_a_folder(root: str, browser: PageBrowser) -> None:
     browser.open(f"{root}/files/")
     form = browser.forms[f"{root}/folders"]

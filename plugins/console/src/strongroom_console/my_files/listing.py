@@ -5,16 +5,18 @@ from typing import Any, Final
 from flask import Blueprint
 
 from strongroom.plugin_api.page_lists import changed_query, page_links, page_number
-from strongroom.plugin_api.visits import current_visit
+from strongroom.plugin_api.visits import Refused, Visit, current_visit
 from strongroom_console.my_files.filters import (
     SORTS,
     VIEWS,
+    Filters,
     remember_view,
     requested_filters,
     requested_view,
     sort_links,
 )
 from strongroom_console.my_files.folders import crumbs, files_path
+from strongroom_console.my_files.nodes import node_page_path
 from strongroom_console.my_files.rows import rows_of
 from strongroom_console.tenant.frame import tenant_page
 
@@ -32,14 +34,10 @@ MOST_FOUND: Final = 1000
 def show_folder(tenant_id: str, folder_id: str | None = None) -> Any:
     """Show a page of a folder, of the user's top level, or of what a search finds."""
     visit, filters, number = current_visit(), requested_filters(), page_number()
-    page = visit.read(
-        filters.path(tenant_id, folder_id),
-        pageSize=ROWS,
-        pageNumber=number,
-        **filters.query(folder_id),
-    )
-    files = visit.host.files
-    folder = files.stat(tenant_id, folder_id, with_path=True) if folder_id else None
+    page = _page(visit, tenant_id, folder_id, filters, number)
+    if page is None:
+        return visit.redirect(node_page_path(tenant_id, folder_id or ""))
+    folder = visit.host.files.stat(tenant_id, folder_id, with_path=True) if folder_id else None
     response = tenant_page(
         visit,
         "my_files/folder.html",
@@ -60,6 +58,21 @@ def show_folder(tenant_id: str, folder_id: str | None = None) -> Any:
         query=changed_query(page=number if number > 1 else None),
     )
     return remember_view(response, visit.root)
+
+
+def _page(visit: Visit, tenant_id: str, folder_id: str | None, filters: Filters, number: int) -> Any:
+    """Return a page of nodes; ``None`` for the id of a file, which a person may have written."""
+    try:
+        return visit.read(
+            filters.path(tenant_id, folder_id),
+            pageSize=ROWS,
+            pageNumber=number,
+            **filters.query(folder_id),
+        )
+    except Refused as refused:
+        if refused.response.error != "error.not-a-folder":
+            raise
+        return None
 
 
 @listing.get("/tenants/<tenant_id>/at/<path:names>")
