@@ -43,6 +43,22 @@ class TestDetails:
             assert "<img" not in text
             assert "&lt;img src=x onerror=alert(1)&gt;" in text
 
+    def test_a_member_without_a_name_is_no_former_member(self, space: Space) -> None:
+        node = space.upload("note.txt", b"x")
+        nameless = space.api.person(name="")
+        space.api.join(space.tenant, space.admin, nameless)
+        body = {"ownerId": nameless.id, "permission": "write"}
+        owners = f"{space.tenant}/files/{node['id']}/owners"
+        assert space.api.post(owners, body, by=space.admin).status_code == 201
+        headers = {"Content-Disposition": 'attachment; filename="new"'}
+        content = f"{space.tenant}/files/{node['id']}/content"
+        replaced = space.api.request("PUT", content, by=nameless, headers=headers, data=b"other")
+        assert replaced.status_code == 200, replaced.text
+        for tab in ("versions", "activity"):
+            text = space.browser.open(space.page(node, tab)).text
+            assert "Without a name" in text
+            assert "A former member" not in text
+
     def test_a_folder_leads_to_its_list(self, space: Space) -> None:
         folder = space.api.folder(space.tenant, space.admin, "Drafts")
         text = space.browser.open(space.page(folder)).text

@@ -174,7 +174,7 @@ class TestMembers:
         action = f"{root}/members/changes"
         ids = [other.id for other in others[:2]]
         changed(browser, f"{root}/members/", action, user=ids, change="remove")
-        assert "Remove 2 people from the space?" in browser.page.text
+        assert "Remove from the space: 2 selected" in browser.page.text
         assert "Ann Zhang" in browser.page.text
         assert len(self._roles(api, tenant, person)["member"]) == 4
         browser.open(action, {**browser.forms[action], "user": ids})
