@@ -236,7 +236,7 @@ def test_the_list_shows_the_changes_of_others(desk: Desk) -> None:
 
 def test_the_keys_are_shown(page: Page) -> None:
     press(page, "?")
-    dialog = page.get_by_role("dialog", name="Keys")
+    dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
     expect(dialog).to_be_visible()
     press(page, "Escape")
     expect(dialog).to_be_hidden()

@@ -277,7 +277,7 @@ class TestHolds:
         assert space.browser.message == "The hold was placed."
         assert "<bdi>&lt;b&gt;Case 7</bdi>" in space.browser.page.text
         text = space.browser.open(space.page(node, "hold")).text
-        assert "On a folder around it" in text
+        assert "On a folder above" in text
         assert "Release the hold" not in text
         assert space.api.delete(f"{space.tenant}/files/{node['id']}", by=space.admin).status_code == 409
         space.browser.open(page)

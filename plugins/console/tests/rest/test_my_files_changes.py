@@ -201,7 +201,7 @@ def test_a_file_is_renamed_and_a_wrong_name_is_kept_in_the_form(
     assert 'value="x/&#34;y"' in page.text
     assert browser.open(f"{root}/nodes/{node}/rename", {**form, "name": "b"}).status_code == 400
     browser.open(f"{root}/nodes/{node}/rename", {**form, "name": HOSTILE})
-    assert browser.message == "The new name is “&lt;b&gt;bold&#34;&#39;&amp;.txt”."
+    assert browser.message == "Renamed to “&lt;b&gt;bold&#34;&#39;&amp;.txt”."
     assert names(api, tenant, person) == [HOSTILE, "b"]
 
 

@@ -131,7 +131,7 @@ def test_a_fresh_proof_leads_back_to_the_form(api: Api, browser: PageBrowser) ->
     assert browser.path == "/account/step-up"
     browser.send("step-up", password=PASSWORD)
     assert browser.path == ROOT + here
-    assert browser.message == "Confirmed. Please send the form again."
+    assert browser.message == "Confirmed. Now send the form again."
     send(browser, here, f"{here}keys", name="Sync", scopes=["users:read"])
     assert 'class="secret">' in browser.page.text
 

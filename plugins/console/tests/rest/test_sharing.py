@@ -44,7 +44,7 @@ class TestPeopleAndGroups:
         text = space.browser.open(page).text
         assert f'<option value="user:{space.member.id}">&lt;b&gt;Bob</option>' in text
         space.send(f"{page}/grants", who=f"user:{space.member.id}", permission="write", until="")
-        assert space.browser.message == "The permission was saved."
+        assert space.browser.message == "The access was saved."
         assert "<bdi>&lt;b&gt;Bob</bdi>" in space.browser.page.text
         assert space.permission(node) == "write"
 
@@ -104,7 +104,7 @@ class TestPeopleAndGroups:
         assert space.permission(node) == "manage"
         form = {"csrf": csrf(space), "who": f"group:{group}"}
         space.browser.open(f"{page}/revocations", form)
-        assert space.browser.message == "The permission was removed."
+        assert space.browser.message == "The access was removed."
         assert space.permission(node) == "none"
 
     def test_a_permission_is_revoked(self, space: Space, node: Json) -> None:
@@ -113,7 +113,7 @@ class TestPeopleAndGroups:
         space.browser.open(page)
         form = {"csrf": csrf(space), "who": f"user:{space.member.id}"}
         space.browser.open(f"{page}/revocations", form)
-        assert space.browser.message == "The permission was removed."
+        assert space.browser.message == "The access was removed."
         assert space.permission(node) == "none"
 
     def test_who_revokes_the_own_permission_returns_to_the_files(self, space: Space, node: Json) -> None:
@@ -124,7 +124,7 @@ class TestPeopleAndGroups:
         form = {"csrf": csrf(space), "who": f"user:{space.member.id}"}
         space.browser.open(f"{page}/revocations", form)
         assert space.browser.path == f"{space.root}/files/"
-        assert space.browser.message == "The permission was removed."
+        assert space.browser.message == "The access was removed."
 
     @pytest.mark.parametrize("permission", ["read", "write", None])
     def test_only_those_who_manage_share(self, space: Space, node: Json, permission: str | None) -> None:
@@ -157,7 +157,7 @@ class TestAccess:
         assert space.api.post(path, body, by=space.admin).status_code == 201
         space.grant(node, "write")
         text = " ".join(space.browser.open(space.page(node, "access")).text.split())
-        assert "administers the space" in text
+        assert "administrator of the space" in text
         assert "Can edit · shared here" in text
         assert "through the group <bdi>Finance</bdi> · shared with the folder" in text
         assert f'href="{space.root}/nodes/{folder["id"]}"><bdi>Plans &amp; &lt;i&gt;more</bdi>' in text
@@ -282,14 +282,14 @@ class TestLinks:
         page = self.created(space, node)
         path = f"{space.tenant}/files/{node['id']}"
         assert space.api.delete(path, by=space.admin).status_code == 200
-        assert "A file that is gone" in space.browser.open(f"{space.root}/shares/").text
+        assert "A deleted file" in space.browser.open(f"{space.root}/shares/").text
         assert "The file was deleted" in space.browser.open(page).text
 
     def test_members_see_their_own_links_alone(self, space: Space, node: Json) -> None:
         page = self.created(space, node)
         space.log_in(space.member)
         text = space.browser.open(f"{space.root}/shares/").text
-        assert "There are no links." in text
+        assert "No links yet." in text
         assert space.browser.open(page).status_code == 404
         form = {"csrf": csrf(space), "closed": "true", "label": "Theirs"}
         for action in ("", "state", "delete"):
@@ -302,13 +302,13 @@ class TestLinks:
         assert "/s/" in space.browser.page.text
         (share,) = self.shares(space)
         text = space.browser.open(f"{space.root}/shares/{share['id']}/").text
-        assert "cannot be read again" in text
+        assert "cannot be shown again" in text
         assert "/s/" not in text
 
     @pytest.mark.config(merged(CONFIG, {"plugins": {"share_links": {"who": "nobody"}}}))
     def test_rules_that_forbid_links_are_explained(self, space: Space, node: Json) -> None:
         text = space.browser.open(space.page(node, "share")).text
-        assert "do not allow new links" in text
+        assert "do not allow links here" in text
         assert f'action="{space.page(node, "share")}/links"' not in text
 
     def create(self, space: Space, node: Json, **fields: str | list[str]) -> None:

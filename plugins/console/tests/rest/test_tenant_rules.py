@@ -80,7 +80,7 @@ class TestRetention:
         assert browser.path == "/account/step-up"
         browser.send("step-up", password=PASSWORD)
         assert browser.path == f"{root}/retention/"
-        assert browser.message == "Confirmed. Please send the form again."
+        assert browser.message == "Confirmed. Now send the form again."
         browser.submit(f"{root}/retention/", **form)
         assert browser.message == "The rule was saved."
         rule = api.get(f"{tenant}/retention", by=person).json

@@ -149,7 +149,7 @@ def test_links_of_others_for_the_user_are_listed(
     node = api.upload(tenant, person, HOSTILE, b"x")["id"]
     share = {"kind": "read", "audience": {"userIds": [member.id]}}
     url = api.post(f"{tenant}/files/{node}/shares", share, by=person).json["url"]
-    assert "Nobody has shared" in browser.open(f"{root}/shared/").text
+    assert "Nothing is shared with you yet." in browser.open(f"{root}/shared/").text
     browser.log_in(member.email)
     text = browser.open(f"{root}/shared/").text
     assert f'<a href="{url}"><bdi>&lt;b&gt;bold' in text
