@@ -152,7 +152,7 @@ def list_tenants(
     all_: bool | Unset = UNSET,
     member_id: None | str | Unset = UNSET,
 ) -> Operation[TenantCollection]:
-    """List the caller's tenants, or, for administrators of the server, all or those of a user.
+    """List the caller's tenants, or, for administrators of the server, all or a user's tenants.
 
     Sorted by name; deleted tenants are left out. An access key that is limited to a tenant lists only
     this one.

@@ -97,7 +97,7 @@ def create_tenant(body: dict[str, Any]) -> Tenant:
     errors=(Forbidden,),
 )
 def list_tenants(query: dict[str, Any]) -> dict[str, Any]:
-    """List the caller's tenants, or, for administrators of the server, all or those of a user.
+    """List the caller's tenants, or, for administrators of the server, all or a user's tenants.
 
     Sorted by name; deleted tenants are left out. An access key that is limited to a tenant lists only
     this one.
