@@ -162,3 +162,32 @@ def test_lists_show_changes_at_once(api: Api) -> None:
     for person in (alice, bob):
         (summary,) = api.get(top, by=person).json["included"].values()
         assert summary["name"] == "Alicia"
+
+
+def test_a_list_is_filtered_by_owner_and_by_the_time_of_the_change(api: Api) -> None:
+    alice, bob = api.person(), api.person()
+    tenant = api.tenant(alice)
+    api.join(tenant, alice, bob)
+    folder = api.folder(tenant, alice, "folder")["id"]
+    grant = {"ownerId": bob.id, "permission": "write"}
+    assert api.post(f"{tenant}/files/{folder}/owners", grant, by=alice).status_code == 201
+    before = api.upload(tenant, alice, "before", b"content", folder)["updatedAt"]
+    api.clock.advance(1000)
+    for person, name in ((alice, "mine"), (bob, "theirs")):
+        api.upload(tenant, person, name, b"content", folder)
+    for reader in (alice, bob):
+        inside, top = f"{tenant}/owners/me/files/{folder}/files", f"{tenant}/owners/me/files"
+        cases = {
+            f"{inside}?owner={bob.id}": ["theirs"],
+            f"{inside}?owner=me": ["before", "mine"] if reader == alice else ["theirs"],
+            f"{inside}?modifiedAfter={before}": ["mine", "theirs"],
+            f"{inside}?modifiedAfter={before}&owner={alice.id}&q=IN": ["mine"],
+            f"{inside}?owner={MISSING}": [],
+            f"{top}?owner={alice.id}": ["folder"],
+            f"{top}?owner={bob.id}": [],
+        }
+        for path, expected in cases.items():
+            page = api.get(path, by=reader).json
+            assert [item["name"] for item in page["data"]] == expected, path
+            assert page["meta"]["totalCount"] == len(expected), path
+    assert error_code(api.get(f"{inside}?modifiedAfter=x", by=alice)) == "error.validation-failed"

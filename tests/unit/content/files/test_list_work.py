@@ -18,7 +18,7 @@ from strongroom.content.files.grants import GroupGrantRequest
 from strongroom.content.files.group_grants import GroupGrantService
 from strongroom.content.files.listing import FileListing
 from strongroom.content.nodes.models import Permission
-from strongroom.content.nodes.node_filters import SORTS, NodeOrder
+from strongroom.content.nodes.node_filters import SORTS, NodeFilter, NodeOrder
 from strongroom.content.nodes.node_selection import NodeSelection
 from strongroom.content.tenants.groups.service import GroupService
 from strongroom.extensions.search import scope as search_scope
@@ -186,6 +186,35 @@ def test_a_search_of_a_member_who_sees_few_nodes_reads_matching_names_only(
     assert total
     assert "Bitmap Index Scan" in kinds
     assert not [kind for kind in kinds if kind.endswith("Scan search_names") and "Bitmap" not in kind]
+
+
+def _read_recent(container: Container, archive: Archive, since: int, sort: str) -> int:
+    selection = NodeSelection(None, NodeFilter(modified_after=since), NodeOrder.parse(sort))
+    user = archive.everything
+    page = container.get(FileListing).inside(
+        user, archive.tenant, user.user_id, archive.folder, Paging(1, PAGE), selection
+    )
+    return page.total
+
+
+@on_sqlite
+@pytest.mark.parametrize("sort", ["name", "-updatedAt", "size"])
+def test_nodes_that_changed_lately_are_found_without_reading_the_others(
+    api: Api, monkeypatch: pytest.MonkeyPatch, sort: str
+) -> None:
+    archive = plant(api.container, 0, in_one_folder=LARGE)
+    in_folder = {"folder": archive.folder}
+    recent = "SELECT id FROM nodes WHERE parent_id = :folder LIMIT 5"
+    with api.container.database.write() as connection:
+        for condition, moment in (("parent_id = :folder", 1000), (f"id IN ({recent})", 3000)):
+            connection.execute(
+                text(f"UPDATE nodes SET updated_at = {moment} WHERE {condition}"),
+                in_folder,
+            )
+    assert _read_recent(api.container, archive, 2000, sort) == 5
+    with counted_steps(api.container, monkeypatch) as steps:
+        _read_recent(api.container, archive, 2000, sort)
+    assert steps[0] < SMALL
 
 
 def _is_slow(kind: str) -> bool:

@@ -1,5 +1,7 @@
 """Operations on files. Written by clients/python/generate_client.py from the OpenAPI document."""
 
+import datetime
+
 from ..models import (
     CreateFolderInFolderOnConflict,
     CreateFolderOnConflict,
@@ -177,7 +179,9 @@ def list_files(
     cursor: None | str | Unset = UNSET,
     q: None | str | Unset = UNSET,
     type_: ListFilesTypeType0 | None | Unset = UNSET,
+    owner: None | str | Unset = UNSET,
     content_type: None | str | Unset = UNSET,
+    modified_after: datetime.datetime | None | Unset = UNSET,
     sort: ListFilesSort | Unset = UNSET,
     folders_first: bool | Unset = UNSET,
     include: ListFilesIncludeType0 | None | Unset = UNSET,
@@ -196,7 +200,9 @@ def list_files(
             "cursor": cursor,
             "q": q,
             "type": type_,
+            "owner": owner,
             "contentType": content_type,
+            "modifiedAfter": modified_after,
             "sort": sort,
             "foldersFirst": folders_first,
             "include": include,
@@ -214,7 +220,9 @@ def list_files_in_folder(
     cursor: None | str | Unset = UNSET,
     q: None | str | Unset = UNSET,
     type_: ListFilesInFolderTypeType0 | None | Unset = UNSET,
+    owner: None | str | Unset = UNSET,
     content_type: None | str | Unset = UNSET,
+    modified_after: datetime.datetime | None | Unset = UNSET,
     sort: ListFilesInFolderSort | Unset = UNSET,
     folders_first: bool | Unset = UNSET,
     include: ListFilesInFolderIncludeType0 | None | Unset = UNSET,
@@ -234,7 +242,9 @@ def list_files_in_folder(
             "cursor": cursor,
             "q": q,
             "type": type_,
+            "owner": owner,
             "contentType": content_type,
+            "modifiedAfter": modified_after,
             "sort": sort,
             "foldersFirst": folders_first,
             "include": include,

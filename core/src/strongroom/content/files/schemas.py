@@ -277,6 +277,17 @@ def _folders_first() -> fields.Boolean:
     )
 
 
+def _owner() -> fields.String:
+    return text(64, load_default=None, metadata={"description": "Id of the owner, or `me`"})
+
+
+def _modified_after() -> Timestamp:
+    return Timestamp(
+        load_default=None,
+        metadata={"description": "Only nodes that changed later, as `2026-06-21T00:00:00Z`"},
+    )
+
+
 def _include() -> fields.String:
     return fields.String(
         load_default=None,
@@ -299,7 +310,9 @@ class ListQuery(PagingQuery):
 
     q = text(255, load_default=None, metadata={"description": "Text that names contain"})
     type = _node_type()
+    owner = _owner()
     contentType = _content_type()
+    modifiedAfter = _modified_after()
     sort = _sort()
     foldersFirst = _folders_first()
     include = _include()
@@ -313,12 +326,9 @@ class SearchQuery(PagingQuery):
     parentId = identifier(
         load_default=None, metadata={"description": "The folder that contains them at any depth"}
     )
-    owner = text(64, load_default=None, metadata={"description": "Id of the owner, or `me`"})
+    owner = _owner()
     contentType = _content_type()
-    modifiedAfter = Timestamp(
-        load_default=None,
-        metadata={"description": "Only nodes that changed later, as `2026-06-21T00:00:00Z`"},
-    )
+    modifiedAfter = _modified_after()
     minSize = fields.Integer(
         load_default=None, validate=validate.Range(0, MAX_BYTES), metadata={"description": "In bytes"}
     )

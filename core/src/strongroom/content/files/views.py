@@ -444,17 +444,27 @@ def _paging(query: Json) -> Paging | CursorPaging:
 
 def _selection(query: Json) -> NodeSelection | None:
     """Return the filter and the order of a list, ``None`` for all nodes by name."""
-    filters = (query["q"], query["type"], query["contentType"])
-    return _selected(*filters, query["sort"], folders_first=query["foldersFirst"])
+    owner = query["owner"]
+    filter_ = (
+        query["type"],
+        query["contentType"],
+        None if owner is None else own_id(owner),
+        query["modifiedAfter"],
+    )
+    return _selected(query["q"], filter_, query["sort"], folders_first=query["foldersFirst"])
 
 
 # Creating these objects takes longer than reading a short list.
 @lru_cache(maxsize=256)
 def _selected(
-    text: str | None, kind: str | None, content_type: str | None, sort: str, *, folders_first: bool
+    text: str | None,
+    filter_: tuple[str | None, str | None, str | None, int | None],
+    sort: str,
+    *,
+    folders_first: bool,
 ) -> NodeSelection | None:
-    filter_ = NodeFilter(type=kind, content_type=content_type)
-    selection = NodeSelection(text, filter_, NodeOrder.parse(sort, folders_first=folders_first))
+    order = NodeOrder.parse(sort, folders_first=folders_first)
+    selection = NodeSelection(text, NodeFilter(*filter_), order)
     return None if selection.is_usual else selection
 
 
