@@ -2,8 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date, datetime
 
 from strongroom.plugin_api.page_lists import changed_query
+from strongroom.plugin_api.visits import current_visit
+
+
+def today() -> date:
+    """Return the day that it is in the time zone of the page."""
+    host = current_visit().host
+    return datetime.fromtimestamp(host.clock.now() / 1000, host.browser.zone).date()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,19 @@
 
 import base64
 import re
+from datetime import datetime, timedelta
 from io import BytesIO
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
+from sqlalchemy import update
 from tests.support.api import Api, Person
 from tests.support.config import FIXED_CAPTCHA, Table, merged
 from tests.support.databases import on_sqlite
 from tests.support.page_browser import PageBrowser
+
+from strongroom.content.nodes.models import nodes
 
 CONFIG: Table = merged(
     FIXED_CAPTCHA, {"plugins": {"enabled": ["storage_local", "login_pages", "console"]}}
@@ -203,3 +208,57 @@ def test_filters_are_links_that_apply_at_once(root: str, browser: PageBrowser) -
     assert 'href="?q=note&amp;in=space&amp;since=week"' in page
     browser.open(f"{root}/files/?q=note&in=space&owner=x&since=x")
     assert names(browser) == ["note.txt"]
+
+
+def test_a_folder_is_filtered_by_owner(
+    api: Api, person: Person, tenant: str, root: str, browser: PageBrowser
+) -> None:
+    other = api.person(name="Ben <b>")
+    api.join(tenant, person, other)
+    folder = api.folder(tenant, person, "shared")["id"]
+    grant = {"ownerId": other.id, "permission": "write"}
+    api.post(f"{tenant}/files/{folder}/owners", grant, by=person)
+    api.upload(tenant, other, "theirs", b"x", folder)
+    api.upload(tenant, person, "mine", b"x", folder)
+    page = browser.open(f"{root}/files/{folder}/").text
+    assert f'href="?owner={other.id}"' in page
+    page = browser.open(f"{root}/files/{folder}/?owner={other.id}").text
+    assert names(browser) == ["theirs"]
+    assert "Owner: Ben &lt;b&gt;" in page
+    browser.open(f"{root}/files/{folder}/?owner=me")
+    assert names(browser) == ["mine"]
+    assert 'name="owner" value="me"' in browser.page.text
+
+
+@pytest.mark.parametrize(
+    ("since", "found"),
+    [
+        ("today", ["today"]),
+        ("week", ["days", "today"]),
+        ("month", ["days", "today", "weeks"]),
+        ("year", ["days", "months", "today", "weeks"]),
+    ],
+)
+def test_a_folder_is_filtered_by_the_day_of_the_change(
+    api: Api, person: Person, tenant: str, root: str, browser: PageBrowser, since: str, found: list[str]
+) -> None:
+    """Days begin at midnight of the zone of the page."""
+    folder = api.folder(tenant, person, "days")["id"]
+    zone = ZoneInfo("Pacific/Kiritimati")
+    now = datetime.fromtimestamp(api.clock.now() / 1000, zone)
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    moments = {
+        "today": midnight + timedelta(minutes=1),
+        "days": midnight - timedelta(minutes=1),
+        "weeks": midnight - timedelta(days=20),
+        "months": midnight.replace(month=1, day=2),
+        "years": midnight.replace(month=1, day=1) - timedelta(minutes=1),
+    }
+    for name, moment in moments.items():
+        node = api.upload(tenant, person, name, b"x", folder)["id"]
+        with api.container.database.write() as connection:
+            changed = update(nodes).where(nodes.c.id == node)
+            connection.execute(changed.values(updated_at=int(moment.timestamp() * 1000)))
+    browser.remember("timezone", "Pacific/Kiritimati")
+    browser.open(f"{root}/files/{folder}/?since={since}")
+    assert names(browser) == found

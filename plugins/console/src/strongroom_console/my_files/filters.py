@@ -1,15 +1,17 @@
 """Which rows a list of files shows, and how: the choices in its query."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final
 
 from flask import request
 
 from strongroom.plugin_api.page_lists import changed_query
-from strongroom.plugin_api.times import iso_format
+from strongroom.plugin_api.times import start_of_day
 from strongroom.plugin_api.visits import current_visit
-from strongroom_console.filters import Chip, make_chips
+from strongroom_console.filters import Chip, make_chips, today
 from strongroom_console.tenant.frame import tenant_path
 
 SORTS: Final = {
@@ -48,13 +50,21 @@ _KIND_QUERIES: Final[Mapping[str, Mapping[str, str]]] = {
 SCOPES: Final = ("folder", "below", "space")
 """Where a text is searched for: in the folder itself, at any depth below it, or in the whole space."""
 
-PERIODS: Final = {"week": 7, "month": 30}
-"""The days back to the earliest change, by their values in the query."""
+PERIODS: Final = {
+    "today": "filter-today",
+    "week": "filter-week",
+    "month": "filter-month",
+    "year": "filter-year",
+}
+"""The keys of the names of the periods of changes up to now, by their values in the query."""
+
+_DAYS: Final = {"today": 1, "week": 7, "month": 30}
 
 VIEWS: Final = {"list": "view-list", "grid": "view-grid"}
 """The keys of the names of the views; the first one is shown unless another is chosen."""
 _VIEW_COOKIE: Final = "strongroom-console-view"
 _LONGEST_TEXT: Final = 255
+_ID: Final = re.compile(r"[0-9a-f-]{36}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +76,8 @@ class Filters:
         scope: one of :data:`SCOPES`.
         kind: one of :data:`KINDS`; empty: all.
         sort: one of :data:`SORTS`.
-        owner: ``me``, or empty for all; only in a search.
-        since: one of :data:`PERIODS`, or empty for any time; only in a search.
+        owner: ``me``, the id of an owner, or empty for all.
+        since: one of :data:`PERIODS`, or empty for any time.
     """
 
     text: str
@@ -85,17 +95,17 @@ class Filters:
     @property
     def is_filtered(self) -> bool:
         """Whether rows of the folder may be left out."""
-        return bool(self.text or self.kind)
+        return bool(self.text or self.kind or self.owner or self.since)
 
     def chips(self) -> list[Chip]:
-        """Return the filters of the kind, of which one at a time applies, and in a search the others."""
-        keys = {("kind", kind): key for kind, key in KINDS.items()}
-        query = {"kind": self.kind}
-        if self.is_search:
-            keys |= {("owner", "me"): "filter-mine", ("since", "week"): "filter-week"}
-            keys |= {("since", "month"): "filter-month"}
-            query |= {"owner": self.owner, "since": self.since}
-        return make_chips(keys, query)
+        """Return the filters of the kind, of which one applies, and of the user's own files."""
+        keys = {("kind", kind): key for kind, key in KINDS.items()} | {("owner", "me"): "filter-mine"}
+        return make_chips(keys, {"kind": self.kind, "owner": self.owner})
+
+    def periods(self) -> list[Chip]:
+        """Return the filters of the time of the last change."""
+        keys = {("since", period): key for period, key in PERIODS.items()}
+        return make_chips(keys, {"since": self.since})
 
     def path(self, tenant_id: str, folder_id: str | None) -> str:
         """Return the path of the rows in the REST API."""
@@ -106,7 +116,13 @@ class Filters:
 
     def query(self, folder_id: str | None) -> Mapping[str, Any]:
         """Return the query of the rows in the REST API, without the page."""
-        shared = {"sort": self.sort, "foldersFirst": "true", **_KIND_QUERIES.get(self.kind, {})}
+        shared = {
+            "sort": self.sort,
+            "foldersFirst": "true",
+            "owner": self.owner or None,
+            "modifiedAfter": _period_start(self.since),
+            **_KIND_QUERIES.get(self.kind, {}),
+        }
         if not self.is_search:
             return {**shared, "q": self.text or None, "include": "holds"}
         parent = folder_id if self.scope == "below" else None
@@ -114,8 +130,6 @@ class Filters:
             **shared,
             "query": self.text,
             "parentId": parent,
-            "owner": self.owner or None,
-            "modifiedAfter": _period_start(self.since),
             "include": "path,holds",
         }
 
@@ -127,7 +141,7 @@ def requested_filters() -> Filters:
         _chosen("in", SCOPES),
         _chosen("kind", ("", *KINDS)),
         _chosen("sort", tuple(SORTS)),
-        _chosen("owner", ("", "me")),
+        _owner(),
         _chosen("since", ("", *PERIODS)),
     )
 
@@ -154,12 +168,18 @@ def remember_view(response: Any, path: str) -> Any:
     return response
 
 
+def _owner() -> str:
+    owner = request.args.get("owner", "")
+    return owner if owner == "me" or _ID.fullmatch(owner) else ""
+
+
 def _period_start(period: str) -> str | None:
     """Return the beginning of a period up to now, as the REST API takes it; ``None`` without one."""
     if not period:
         return None
-    now = current_visit().host.clock.now()
-    return iso_format(now - PERIODS[period] * 24 * 3600 * 1000)
+    day = today()
+    first = day - timedelta(days=_DAYS[period] - 1) if period in _DAYS else day.replace(month=1, day=1)
+    return start_of_day(first.isoformat(), current_visit().host.browser.zone)
 
 
 def _chosen(name: str, values: tuple[str, ...]) -> str:

@@ -1,5 +1,6 @@
 """The list of a folder, and of the top level."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from flask import Blueprint
@@ -53,7 +54,7 @@ def show_folder(tenant_id: str, folder_id: str | None = None) -> Any:
         view=requested_view(),
         sort_links=sort_links(filters.sort),
         views={name: (key, changed_query(view=name)) for name, key in VIEWS.items()},
-        chips=filters.chips(),
+        **_filter_links(filters, page["included"]),
         sorts={value: (key, changed_query(sort=value)) for value, key in SORTS.items()},
         query=changed_query(page=number if number > 1 else None),
     )
@@ -73,6 +74,28 @@ def _page(visit: Visit, tenant_id: str, folder_id: str | None, filters: Filters,
         if refused.response.error != "error.not-a-folder":
             raise
         return None
+
+
+def _filter_links(filters: Filters, included: Mapping[str, Mapping[str, str]]) -> Mapping[str, Any]:
+    """Return what the page shows of its filters.
+
+    Args:
+        included: the summaries of the owners of the rows.
+    """
+    return {
+        "chips": filters.chips(),
+        "periods": filters.periods(),
+        "owner_links": {user_id: changed_query(owner=user_id) for user_id in included},
+        "owner_of_filter": _owner_name(filters, included),
+        "all_owners": changed_query(owner=None),
+    }
+
+
+def _owner_name(filters: Filters, included: Mapping[str, Mapping[str, str]]) -> str | None:
+    """Return the name of the owner whose nodes the filter shows; ``None`` without such a filter."""
+    if filters.owner in ("", "me"):
+        return None
+    return included.get(filters.owner, {"name": ""})["name"]
 
 
 @listing.get("/tenants/<tenant_id>/at/<path:names>")

@@ -5,7 +5,7 @@ import io
 import json
 import unicodedata
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -13,7 +13,7 @@ from flask import Blueprint, Response, request
 
 from strongroom.plugin_api.page_lists import changed_query, page_links, page_number
 from strongroom.plugin_api.visits import Visit, current_visit
-from strongroom_console.filters import Chip, make_chips
+from strongroom_console.filters import Chip, make_chips, today
 from strongroom_console.lists import MAX_PAGE_SIZE, PAGE_SIZE
 from strongroom_console.server.audit_names import keys_of_action
 from strongroom_console.server.forms import filters, times_of
@@ -88,9 +88,7 @@ def list_events() -> Any:
 
 def _ranges(query: Mapping[str, str]) -> list[Chip]:
     """Return the links of the ranges of days that end today."""
-    visit = current_visit()
-    today = datetime.fromtimestamp(visit.host.clock.now() / 1000, visit.host.browser.zone).date()
-    days = {key: f"{today - timedelta(days=count - 1)}T00:00" for key, count in RANGES.items()}
+    days = {key: f"{today() - timedelta(days=count - 1)}T00:00" for key, count in RANGES.items()}
     return make_chips({("since", since): key for key, since in days.items()}, query)
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.times import start_of_day
 from strongroom.plugin_api.visits import current_visit
 from strongroom_console.file_actions import ACTIONS
-from strongroom_console.filters import Chip, make_chips
+from strongroom_console.filters import Chip, make_chips, today
 from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.sentences import MARKS, Piece, split_sentence, without_marks
 from strongroom_console.tenant.frame import require_section, tenant_page, tenant_path
@@ -61,9 +61,7 @@ def show_activity(tenant_id: str) -> Any:
 
 def _ranges() -> list[Chip]:
     """Return the links of the ranges of days that end today."""
-    visit = current_visit()
-    today = datetime.fromtimestamp(visit.host.clock.now() / 1000, visit.host.browser.zone).date()
-    days = {key: f"{today - timedelta(days=count - 1)}" for key, count in RANGES.items()}
+    days = {key: f"{today() - timedelta(days=count - 1)}" for key, count in RANGES.items()}
     return make_chips({("from", first): key for key, first in days.items()}, _asked())
 
 
