@@ -69,10 +69,10 @@ def test_the_tabs_of_a_user_stay_in_the_panel(users: Page) -> None:
     address, drawer = users.url, users.locator("#drawer")
     users.locator("tr[data-id] td a").first.click()
     drawer.locator(".tabs a").nth(1).click()
-    expect(drawer.locator(".tabs [aria-current]")).to_have_text("Sign-in and devices")
+    expect(drawer.locator(".tabs [aria-current]")).to_have_text("Logins and devices")
     users.keyboard.press("ArrowDown")
     expect(drawer.locator("h1")).to_have_text(users.locator("tr[data-id] a bdi").nth(1).inner_text())
-    expect(drawer.locator(".tabs [aria-current]")).to_have_text("Sign-in and devices")
+    expect(drawer.locator(".tabs [aria-current]")).to_have_text("Logins and devices")
     assert users.url == address
 
 

@@ -127,7 +127,7 @@ def test_the_start_page_asks_few_questions_for_each_space(
 def test_an_administrator_sees_the_next_step(api: Api, log_in: Callable[[Person], PageBrowser]) -> None:
     page = log_in(api.person(admin=True)).open("/console/").text
     assert "First steps" in page
-    assert "Give it your name" in page
+    assert "Add your name and logo" in page
     assert "First steps" not in log_in(api.person()).open("/console/").text
 
 

@@ -73,7 +73,7 @@ def test_a_list_that_is_too_long_is_announced(
     for number in range(3):
         group = api.post(f"{tenant}/groups", {"name": f"Group {number}"}, by=person).json["id"]
         api.put(f"{tenant}/groups/{group}/members/{person.id}", {}, by=person)
-    notice = "one list of this page has 3 entries"
+    notice = "of 3 entries were loaded"
     assert notice not in browser.open(f"{root}/groups/").text.lower()
     monkeypatch.setattr("strongroom.plugin_api.visits.Visit.most_read", 2)
     monkeypatch.setattr("strongroom.plugin_api.paging.PAGE_SIZE", 1)

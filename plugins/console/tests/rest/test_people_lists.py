@@ -93,7 +93,7 @@ class TestUsers:
         self, browser: PageBrowser, others: list[Person], fields: dict[str, str]
     ) -> None:
         changed(browser, USERS, CHANGES, **fields)
-        assert browser.message == "Select somebody first."
+        assert browser.message == "Select someone first."
         assert others
 
     def test_others_change_nobody(self, api: Api, log_in: LogIn, others: list[Person]) -> None:
@@ -121,7 +121,7 @@ class TestMembers:
         page = browser.open(f"{root}/members/?q=angstrom+zoe").text
         assert "People: 1" in page
         assert others[1].id in page
-        assert "Nobody matches" in browser.open(f"{root}/members/?q=zo+x").text
+        assert "No one matches" in browser.open(f"{root}/members/?q=zo+x").text
 
     def test_a_filter_finds_a_role(self, browser: PageBrowser, root: str, others: list[Person]) -> None:
         page = browser.open(f"{root}/members/?role=admin").text

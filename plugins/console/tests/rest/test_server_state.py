@@ -188,7 +188,7 @@ def test_a_storage_is_tested(api: Api, browser: PageBrowser, admin: Person) -> N
     api.upload(api.tenant(admin), admin, "a.txt", b"x" * 1500)
     assert "Files: 1, 1.5 KB." in browser.open(f"{ROOT}storages/").text
     browser.submit(f"{ROOT}storages/main/test")
-    assert browser.message.startswith("main works: a test object was written")
+    assert browser.message.startswith("main works: a test file was written")
     csrf = browser.forms[f"{ROOT}storages/main/test"]["csrf"]
     assert browser.open(f"{ROOT}storages/other/test", {"csrf": csrf}).status_code == 404
 

@@ -97,7 +97,7 @@ class TestSettings:
     ) -> None:
         browser.open(f"{root}/settings/")
         browser.submit(f"{root}/settings/assurance", level="", age="900")
-        assert browser.message == "The rule for logins was saved."
+        assert browser.message == "The login rules were saved."
         assert '<option value="900" selected>' in browser.page.text
         api.clock.advance(901_000)
         for path in ("settings/", "members/"):

@@ -170,7 +170,7 @@ def test_sessions_end(api: Api, browser: PageBrowser, other: Person) -> None:
     assert api.get("/users/me", by=other).status_code == 401
     again = replace(other, token=api.log_in(other.email).json["accessToken"])
     change(browser, other, "sessions/end", "sessions")
-    assert browser.message == "The user was logged out everywhere."
+    assert browser.message == "Logged out everywhere."
     assert api.get("/users/me", by=again).status_code == 401
     assert page.status_code == 200
 
@@ -184,7 +184,7 @@ def test_second_factors_and_keys_are_listed(api: Api, browser: PageBrowser, othe
     assert "&lt;img src=x" in page.text
     change(browser, other, f"keys/{created.json['id']}/revocation", "keys")
     assert browser.message == "The key was revoked."
-    assert "no second factor" in browser.open(f"{USERS}{other.id}/sessions").text
+    assert "Two-step verification is off." in browser.open(f"{USERS}{other.id}/sessions").text
 
 
 def test_metadata_is_edited_as_text(api: Api, browser: PageBrowser, other: Person) -> None:
