@@ -321,8 +321,8 @@ MISTAKES = [
     Mistake(
         "Signing keys of another algorithm",
         'tokens.algorithm = "RS256"',
-        "tokens.keys_file: DIR/keys.json holds a key that is not of RS256; correct "
-        "tokens.algorithm, or move the file away, and run: strongroom keys rotate",
+        "tokens.keys_file: DIR/keys.json holds no key of RS256; correct "
+        "tokens.algorithm, or run: strongroom keys rotate",
     ),
     Mistake(
         "Access keys beyond their maximum",

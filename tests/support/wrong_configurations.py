@@ -73,7 +73,7 @@ UNSAFE = [
     (
         '"HS256"',
         '"RS256"',
-        "holds a key that is not of RS256; correct tokens.algorithm, or move the file",
+        "holds no key of RS256; correct tokens.algorithm, or run: strongroom keys rotate",
     ),
 ]
 

@@ -9,7 +9,7 @@ ROWS: Final = (
         "tokens-signature",
         "An access token is signed by one of the server's keys.",
         "identity/sessions/access_tokens.py::_signed_claims",
-        "return jwt.decode(token, key, algorithms=[ring.algorithm]).claims",
+        "return jwt.decode(token, key, algorithms=[key_algorithm(key)]).claims",
         'return __import__("json").loads(jws.extract_compact(token.encode("ascii")).payload)',
         "rest/test_tokens.py::test_a_forged_token_is_401",
     ),
@@ -20,6 +20,23 @@ ROWS: Final = (
         'or header["typ"] != _TYPE:',
         ":",
         "rest/test_known_vulnerabilities.py::TestIssuer::test_an_unusual_header_that_our_own_key_has_signed_is_401",
+    ),
+    core(
+        "tokens-algorithm",
+        "A key verifies by its own algorithm only, whatever the header names.",
+        "identity/sessions/access_tokens.py::_signed_claims",
+        "algorithms=[key_algorithm(key)]",
+        'algorithms=[header["alg"]]',
+        "unit/identity/sessions/test_access_tokens.py::test_a_key_verifies_by_its_own_algorithm_only",
+    ),
+    core(
+        "keys-prune-signing",
+        "The key that signs is kept, even if a key of another algorithm is newer.",
+        "identity/sessions/signing_keys.py::prune",
+        "if key is ring.signing_key or not is_replaced:",
+        "if not is_replaced:",
+        "unit/identity/sessions/test_keys.py::TestAlgorithms"
+        "::test_the_signing_key_stays_when_a_key_of_another_algorithm_is_newer",
     ),
     core(
         "tokens-header-names",

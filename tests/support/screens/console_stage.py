@@ -32,7 +32,9 @@ class ConsoleStage(Stage):
     def link(self) -> str:
         """A share of the file."""
         path = f"/api/v1/tenants/{self.tenant}/files/{self.file}/shares"
-        share = self.server.succeed("POST", path, by=self.maker, json_body={"kind": "read", "maxDownloads": 5})
+        share = self.server.succeed(
+            "POST", path, by=self.maker, json_body={"kind": "read", "maxDownloads": 5}
+        )
         return str(share["id"])
 
     @cached_property

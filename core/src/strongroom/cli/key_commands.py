@@ -1,6 +1,6 @@
 """``strongroom keys``: manages signing and master keys, without ever printing them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,9 +14,11 @@ from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.installation import adopt_secret
 from strongroom.foundation.secret_keys import create_private_file
 from strongroom.identity.sessions.signing_keys import (
-    Key,
+    ALGORITHMS,
+    KeyRing,
     KeyRingError,
     created_at,
+    key_algorithm,
     load_keys,
     prune,
     rotate,
@@ -34,10 +36,10 @@ def keys_group() -> None:
 @config_option
 @click.pass_obj
 def list_command(context: CommandContext) -> None:
-    """List the keys. The first one signs; the others only verify older tokens."""
+    """List the keys. The first one of tokens.algorithm signs; the others only verify older tokens."""
     settings = context.configuration.settings
     with _explained():
-        _show(load_keys(settings.keys_path, settings.tokens.algorithm).keys, settings.tokens.algorithm)
+        _show(load_keys(settings.keys_path, settings.tokens.algorithm))
 
 
 @keys_group.command("rotate")
@@ -45,21 +47,28 @@ def list_command(context: CommandContext) -> None:
 @click.option(
     "--prune", "and_prune", is_flag=True, help="Also remove keys whose last token has expired."
 )
+@click.option(
+    "--algorithm",
+    type=click.Choice(sorted(ALGORITHMS.values())),
+    help="The algorithm of the new key, before tokens.algorithm is changed to it. "
+    "[default: tokens.algorithm]",
+)
 @click.pass_obj
-def rotate_command(context: CommandContext, *, and_prune: bool) -> None:
+def rotate_command(context: CommandContext, *, and_prune: bool, algorithm: str | None) -> None:
     """Add a new signing key; tokens that older keys have signed stay valid.
 
     Running servers reload the changed file automatically. If the file is missing, it is created.
     """
     settings = context.configuration.settings
-    path, algorithm, now = settings.keys_path, settings.tokens.algorithm, SystemClock().now()
+    path, now = settings.keys_path, SystemClock().now()
+    algorithm, added = settings.tokens.algorithm, algorithm or settings.tokens.algorithm
     with _explained():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        rotate(path, algorithm, now)
+        rotate(path, added, now)
         if and_prune:
             for key in prune(path, algorithm, now, settings.tokens.lifetime_seconds * 1000):
                 echo(f"{key.kid} removed")
-        _show(load_keys(path, algorithm).keys, algorithm)
+        _show(load_keys(path, algorithm))
 
 
 @click.command("adopt-secret")
@@ -173,11 +182,12 @@ def export_tenant_key_command(
     create_private_file(output, text)
 
 
-def _show(keys: Sequence[Key], algorithm: str) -> None:
-    for key in keys:
+def _show(ring: KeyRing) -> None:
+    for key in ring.keys:
         made = created_at(key)
         moment = "-" if made is None else iso_format(made * 1000)
-        echo(f"{key.kid}  {algorithm}  {moment}  {'signs' if key is keys[0] else 'verifies'}")
+        duty = "signs" if key is ring.signing_key else "verifies"
+        echo(f"{key.kid}  {key_algorithm(key)}  {moment}  {duty}")
 
 
 @contextmanager

@@ -1,9 +1,11 @@
-"""The cache of verified tokens."""
+"""Access tokens over rotations of keys, and the cache of verified ones."""
 
 import os
 from pathlib import Path
 
 import pytest
+from joserfc import jws, jwt
+from joserfc.jwk import OctKey
 
 from strongroom.foundation.errors import TokenInvalid
 from strongroom.foundation.ids import new_id
@@ -11,10 +13,13 @@ from strongroom.identity.sessions.access_tokens import TokenClaims, TokenSigner,
 from strongroom.identity.sessions.models import Authorization
 from strongroom.identity.sessions.signing_keys import (
     CHECK_MILLISECONDS,
+    MARGIN,
     KeyFile,
     KeyRing,
     create_key_file,
+    dump_keys,
     generate_key,
+    prune,
     rotate,
 )
 from strongroom.plugin_api.login import SINGLE_FACTOR
@@ -84,6 +89,42 @@ def test_a_token_that_was_good_is_refused_once_it_expires_or_its_key_is_gone(
     clock.advance(CHECK_MILLISECONDS)
     with pytest.raises(TokenInvalid):
         signer.check(token)
+
+
+@pytest.mark.parametrize(("former", "new"), [("HS256", "RS256"), ("RS256", "HS256")])
+def test_a_change_of_the_algorithm_ends_no_token(
+    tmp_path: Path, clock: ManualClock, former: str, new: str
+) -> None:
+    path = tmp_path / "keys.json"
+    create_key_file(path, former, clock.now())
+    before = TokenSigner(KeyFile(path, former), issuer="us", lifetime=LIFETIME, clock=clock)
+    token, _ = before.issue(LOGIN)
+    rotate(path, new, clock.now())
+    after = TokenSigner(KeyFile(path, new), issuer="us", lifetime=LIFETIME, clock=clock)
+    assert after.check(token).user_id == "user"
+    # Servers that still have the former setting know the tokens of those that have the new one.
+    renewed, _ = after.issue(LOGIN)
+    assert jws.extract_compact(renewed.encode()).headers()["alg"] == new
+    assert before.check(renewed).user_id == "user"
+    prune(path, new, clock.now() + LIFETIME + MARGIN, LIFETIME)
+    clock.advance(CHECK_MILLISECONDS)
+    with pytest.raises(TokenInvalid):
+        after.check(token)
+
+
+@pytest.mark.parametrize("algorithm", ["HS384", "HS512"])
+def test_a_key_verifies_by_its_own_algorithm_only(
+    tmp_path: Path, clock: ManualClock, algorithm: str
+) -> None:
+    # A key of another program, which does not name its algorithm.
+    path, key = tmp_path / "keys.json", OctKey.generate_key(512, {"kid": "a"})
+    path.write_text(dump_keys([key]))
+    signer = TokenSigner(KeyFile(path, "HS256"), issuer="us", lifetime=LIFETIME, clock=clock)
+    token = jwt.decode(signer.issue(LOGIN)[0], key)
+    header = {**token.header, "alg": algorithm}
+    forged = jwt.encode(header, token.claims, key, algorithms=[algorithm])
+    with pytest.raises(TokenInvalid):
+        signer.check(forged)
 
 
 def test_tokens_that_are_known_check_the_key_file_once_a_second(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from joserfc.errors import SecurityWarning
-from joserfc.jwk import OctKey, RSAKey
+from joserfc.jwk import ECKey, OctKey, RSAKey
 from tests.support.logs import own_records
 
 from strongroom.cli.main import root
@@ -19,6 +19,8 @@ from strongroom.identity.sessions.signing_keys import (
     KeyFile,
     KeyRingError,
     create_key_file,
+    ensure_key,
+    key_algorithm,
     load_keys,
     prune,
     rotate,
@@ -110,6 +112,35 @@ class TestPrune:
         assert prune(path, "HS256", clock.now(), LIFETIME) == []
 
 
+class TestAlgorithms:
+    """The algorithm changes without an end of logins: a file may have keys of both."""
+
+    def test_the_newest_key_of_the_algorithm_signs(self, path: Path, clock: ManualClock) -> None:
+        (secret,) = load_keys(path, "HS256").keys
+        public = rotate(path, "RS256", clock.now())[0]
+        assert load_keys(path, "HS256").signing_key.kid == secret.kid
+        ring = load_keys(path, "RS256")
+        assert ring.signing_key.kid == public.kid
+        assert ring.find(str(secret.kid)) is not None
+        assert [(key["kid"], key["alg"]) for key in ring.public_set()["keys"]] == [(public.kid, "RS256")]
+
+    def test_a_generated_file_gets_a_key_of_the_algorithm_once(
+        self, path: Path, clock: ManualClock
+    ) -> None:
+        for _ in range(2):
+            ensure_key(path, "RS256", clock.now())
+        assert [key_algorithm(key) for key in load_keys(path, "RS256").keys] == ["RS256", "HS256"]
+
+    def test_the_signing_key_stays_when_a_key_of_another_algorithm_is_newer(
+        self, path: Path, clock: ManualClock
+    ) -> None:
+        rotate(path, "RS256", clock.now())
+        clock.advance(90 * 24 * HOUR)
+        assert prune(path, "HS256", clock.now(), LIFETIME) == []
+        (removed,) = prune(path, "RS256", clock.now(), LIFETIME)
+        assert key_algorithm(removed) == "HS256"
+
+
 class TestFollow:
     """A server uses the file as it is now."""
 
@@ -153,7 +184,7 @@ class TestLoad:
         ("key", "said"),
         [
             (OctKey.generate_key(128, {"kid": "a"}), "less than 256 bits"),
-            (RSAKey.generate_key(2048, {"kid": "a"}), "not of HS256"),
+            (RSAKey.generate_key(2048, {"kid": "a"}), "no key of HS256"),
         ],
     )
     def test_a_key_that_is_short_or_of_another_kind(
@@ -161,6 +192,12 @@ class TestLoad:
     ) -> None:
         write(path, dict(key.as_dict(private=True)))
         with pytest.raises(KeyRingError, match=said):
+            load_keys(path, "HS256")
+
+    def test_a_key_of_an_unknown_type(self, path: Path) -> None:
+        key = ECKey.generate_key("P-256", {"kid": "a"})
+        write(path, dict(key.as_dict(private=True)))
+        with pytest.raises(KeyRingError, match="a key of the type EC"):
             load_keys(path, "HS256")
 
     def test_a_public_or_short_rsa_key(self, path: Path) -> None:

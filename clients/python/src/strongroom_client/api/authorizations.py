@@ -90,7 +90,7 @@ def delete_authorizations(
 
 
 def get_key_set() -> Operation[JwkSet]:
-    """Get the public keys that verify access tokens (RFC 7517). Empty for HS256.
+    """Get the public keys that verify access tokens (RFC 7517). Empty without a key of RS256.
 
     A verifier that encounters an unknown key id fetches the set again.
     """

@@ -11,7 +11,7 @@ from strongroom.foundation.cache import Cache
 from strongroom.foundation.errors import TokenInvalid
 from strongroom.foundation.ids import is_id
 from strongroom.identity.sessions.models import Authorization
-from strongroom.identity.sessions.signing_keys import KeyFile, KeyRing
+from strongroom.identity.sessions.signing_keys import KeyFile, KeyRing, key_algorithm
 
 T = TypeVar("T")
 
@@ -150,11 +150,11 @@ def _signed_claims(ring: KeyRing, token: str) -> dict[str, Any]:
     # Reject all other header parameters: "jwk", "jku" or "crit" could change how a token is verified.
     if set(header) != _HEADER_NAMES or header["typ"] != _TYPE:
         raise ValueError("unusual header")
-    # The header's "alg" is not trusted: only the configured algorithm is accepted below.
+    # The header's "alg" is not trusted: each key has one algorithm, and no other is accepted below.
     key = ring.find(header["kid"])
     if key is None:
         raise ValueError("unknown key")
-    return jwt.decode(token, key, algorithms=[ring.algorithm]).claims
+    return jwt.decode(token, key, algorithms=[key_algorithm(key)]).claims
 
 
 def _typed(claims: dict[str, Any], name: str, kind: type[T]) -> T:

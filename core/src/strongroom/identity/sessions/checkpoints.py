@@ -8,12 +8,10 @@ from joserfc import jws
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from strongroom.identity.sessions.signing_keys import Key, KeyRing
+from strongroom.identity.sessions.signing_keys import ALGORITHMS, Key, KeyRing, key_algorithm
 
 _TYPE: Final = "strongroom-audit-checkpoint"
 """The type in the header, so that a checkpoint is never taken for an access token (RFC 8725, 3.11)."""
-
-_ALGORITHMS: Final[Mapping[str, str]] = {"oct": "HS256", "RSA": "RS256"}
 
 
 def sign_checkpoint(ring: KeyRing, content: Mapping[str, Any]) -> str:
@@ -37,7 +35,7 @@ def read_checkpoint(keys: Sequence[Key], signed: str) -> Mapping[str, Any]:
         if key is None:
             raise ValueError(f"there is no key {header['kid']!r}; name the JWK Set of that time")
         # The algorithm of the header is not trusted: each type of key has one.
-        verified = jws.deserialize_compact(signed, key, algorithms=[_ALGORITHMS[key.key_type]])
+        verified = jws.deserialize_compact(signed, key, algorithms=[key_algorithm(key)])
         content: Mapping[str, Any] = json.loads(verified.payload)
     except (JoseError, UnicodeError, KeyError, TypeError, RecursionError) as error:
         raise ValueError("the signature of the checkpoint is not valid") from error
@@ -54,4 +52,4 @@ def parse_key_set(text: str) -> list[Key]:
         keys = KeySet.import_key_set(json.loads(text)).keys
     except (KeyError, TypeError, JoseError) as error:
         raise ValueError("not a JWK Set") from error
-    return [key for key in keys if key.key_type in _ALGORITHMS]  # type: ignore[misc]  # by its type
+    return [key for key in keys if key.key_type in ALGORITHMS]  # type: ignore[misc]  # by its type

@@ -31,7 +31,7 @@ from strongroom.identity.sessions.oauth_states import OAuthStateStore
 from strongroom.identity.sessions.password_attempts import PasswordAttempts
 from strongroom.identity.sessions.refresh_tokens import RefreshTokens
 from strongroom.identity.sessions.service import AuthorizationService
-from strongroom.identity.sessions.signing_keys import KeyFile, KeyRingError, create_key_file
+from strongroom.identity.sessions.signing_keys import KeyFile, KeyRingError, ensure_key
 from strongroom.identity.sessions.store import AuthorizationStore
 from strongroom.identity.sessions.throttle import WAIT_SECONDS, WINDOW, AttemptedNames, LoginThrottle
 from strongroom.identity.sessions.token_issuing import TokenIssuer
@@ -257,7 +257,7 @@ def _key_file(base: BaseServices) -> KeyFile:
         # A configured file is never created, because several servers may have to share it.
         if tokens.keys_file is None:
             path = base.generated(path)
-            create_key_file(path, tokens.algorithm, base.clock.now())
+            ensure_key(path, tokens.algorithm, base.clock.now())
         return KeyFile(path, tokens.algorithm)
     except KeyRingError as error:
         base.refuse(("tokens", "keys_file"), str(error))

@@ -31,8 +31,9 @@ CREATED: Final = "iat"
 # An allow-list: a new private member of the library's keys cannot leak into the public set.
 _PUBLIC_MEMBERS: Final = ("kty", "kid", "n", "e")
 
-# An RSA key must never be used as an HMAC key (algorithm confusion), so each algorithm has one type.
-_TYPES: Final[Mapping[str, type[OctKey] | type[RSAKey]]] = {"HS256": OctKey, "RS256": RSAKey}
+# An RSA key must never be used as an HMAC key (algorithm confusion), so each type has one algorithm.
+ALGORITHMS: Final[Mapping[str, str]] = {"oct": "HS256", "RSA": "RS256"}
+"""The algorithms by the types of keys (RFC 7518, section 6.1)."""
 
 
 CHECK_MILLISECONDS: Final = 1000
@@ -44,29 +45,39 @@ class KeyRingError(Exception):
 
 
 class KeyRing:
-    """The keys of one algorithm."""
+    """The keys that verify tokens, one of which signs them.
+
+    Keys of another algorithm verify the tokens of the time before ``tokens.algorithm`` was changed.
+
+    Args:
+        algorithm: the algorithm of the signing key, which is the first of the keys that have it.
+        keys: the keys, the newest first.
+    """
 
     def __init__(self, algorithm: str, keys: Sequence[Key]) -> None:
         self.algorithm = algorithm
         self.keys = tuple(keys)
+        self.signing_key = next(key for key in keys if key_algorithm(key) == algorithm)
         self._by_id = {str(key.kid): key for key in keys}
-
-    @property
-    def signing_key(self) -> Key:
-        """The signing key, which is the first."""
-        return self.keys[0]
 
     def find(self, key_id: str) -> Key | None:
         """Return the key with an id."""
         return self._by_id.get(key_id)
 
     def public_set(self) -> dict[str, Any]:
-        """Return the JWK Set that other services verify with. Empty for HS256, whose keys are secret."""
-        return {"keys": [self._public(key) for key in self.keys if isinstance(key, RSAKey)]}
+        """Return the JWK Set that other services verify with, without keys of HS256: they are secret."""
+        return {"keys": [_public(key) for key in self.keys if isinstance(key, RSAKey)]}
 
-    def _public(self, key: RSAKey) -> dict[str, Any]:
-        members = key.as_dict(private=False)
-        return {name: members[name] for name in _PUBLIC_MEMBERS} | {"alg": self.algorithm, "use": "sig"}
+
+def _public(key: RSAKey) -> dict[str, Any]:
+    members = key.as_dict(private=False)
+    described = {"alg": key_algorithm(key), "use": "sig"}
+    return {name: members[name] for name in _PUBLIC_MEMBERS} | described
+
+
+def key_algorithm(key: Key) -> str:
+    """Return the only algorithm that a key is used with."""
+    return ALGORITHMS[key.key_type]
 
 
 def created_at(key: Key) -> int | None:
@@ -78,10 +89,21 @@ def created_at(key: Key) -> int | None:
 def load_keys(path: Path, algorithm: str) -> KeyRing:
     """Read a key file. A key without ``kid`` is identified by its thumbprint (RFC 7638).
 
+    Args:
+        algorithm: the algorithm of the signing key.
+
     Raises:
-        KeyRingError: the file is missing or not a JWK Set, or has a key that is too short or of
-            another algorithm.
+        KeyRingError: the file is missing or not a JWK Set, or has no key of the algorithm, or one that
+            is too short or of an unknown type.
     """
+    keys = _read_keys(path)
+    if algorithm not in map(key_algorithm, keys):
+        remedy = "correct tokens.algorithm, or run: strongroom keys rotate"
+        raise KeyRingError(f"{path} holds no key of {algorithm}; {remedy}")
+    return KeyRing(algorithm, keys)
+
+
+def _read_keys(path: Path) -> list[Key]:
     try:
         key_set = KeySet.import_key_set(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError as error:
@@ -92,7 +114,7 @@ def load_keys(path: Path, algorithm: str) -> KeyRing:
         raise KeyRingError(f"{path} is no private JWK Set (RFC 7517); {_REPLACE}") from error
     if not key_set.keys:
         raise KeyRingError(f"{path} holds no key; {_REPLACE}")
-    return KeyRing(algorithm, _checked(path, algorithm, key_set))
+    return _checked(path, key_set)
 
 
 def generate_key(algorithm: str, now: int) -> Key:
@@ -108,13 +130,11 @@ def dump_keys(keys: Sequence[Key]) -> str:
     return json.dumps({"keys": [key.as_dict(private=True) for key in keys]}, indent=2)
 
 
-def _checked(path: Path, algorithm: str, key_set: KeySet) -> list[Key]:
+def _checked(path: Path, key_set: KeySet) -> list[Key]:
     keys: dict[str, Key] = {}
     for key in key_set.keys:
-        if not isinstance(key, _TYPES[algorithm]):
-            raise KeyRingError(
-                f"{path} holds a key that is not of {algorithm}; correct tokens.algorithm, or {_REPLACE}"
-            )
+        if not isinstance(key, OctKey | RSAKey):
+            raise KeyRingError(f"{path} holds a key of the type {key.key_type}; {_REPLACE}")
         _check(path, key)
         if keys.setdefault(str(key.kid), key) is not key:
             raise KeyRingError(f"{path} holds two keys with the same kid")
@@ -148,7 +168,7 @@ class KeyFile:
     interpreter's lock: a removed key is rejected within :data:`CHECK_MILLISECONDS`.
 
     Args:
-        algorithm: the algorithm of all its keys, ``HS256`` or ``RS256``.
+        algorithm: the algorithm of the signing key, ``HS256`` or ``RS256``.
 
     Raises:
         KeyRingError: the file cannot be used.
@@ -201,8 +221,24 @@ def create_key_file(path: Path, algorithm: str, now: int) -> None:
         create_private_file(path, dump_keys([generate_key(algorithm, now)]))
 
 
+def ensure_key(path: Path, algorithm: str, now: int) -> None:
+    """Create a key file, or insert a key of the algorithm if the file has none.
+
+    For the file of one server. Tokens of the former algorithm stay valid.
+
+    Raises:
+        KeyRingError: the file cannot be used.
+        OSError: it cannot be written.
+    """
+    create_key_file(path, algorithm, now)
+    if algorithm not in map(key_algorithm, _read_keys(path)):
+        rotate(path, algorithm, now)
+
+
 def rotate(path: Path, algorithm: str, now: int) -> Sequence[Key]:
     """Insert a new signing key at the start of a file, and return all keys. Creates a missing file.
+
+    Servers whose ``tokens.algorithm`` is another one verify with the key, and sign with their own.
 
     Raises:
         KeyRingError: the file cannot be used.
@@ -212,18 +248,19 @@ def rotate(path: Path, algorithm: str, now: int) -> Sequence[Key]:
     # A missing file is created with the new key, which is then found below.
     create_private_file(path, dump_keys([key]))
     with _locked(path.resolve().parent):
-        ring = load_keys(path, algorithm)
-        if ring.find(str(key.kid)) is not None:
-            return ring.keys
-        _replace(path.resolve(), dump_keys([key, *ring.keys]))
-    return (key, *ring.keys)
+        keys = _read_keys(path)
+        if str(key.kid) in {str(other.kid) for other in keys}:
+            return keys
+        _replace(path.resolve(), dump_keys([key, *keys]))
+    return [key, *keys]
 
 
 def prune(path: Path, algorithm: str, now: int, lifetime: int) -> Sequence[Key]:
     """Remove the keys whose last tokens have expired, and return them.
 
     A key signs until its successor, the key before it in the file, is created. So it is needed until
-    ``lifetime`` and :data:`MARGIN` after that. A key is kept if its successor has no creation time.
+    ``lifetime`` and :data:`MARGIN` after that. A key is kept if its successor has no creation time. The
+    signing key of the algorithm is always kept: the successor may be of another one.
 
     Args:
         now: milliseconds since the Unix epoch.
@@ -234,11 +271,13 @@ def prune(path: Path, algorithm: str, now: int, lifetime: int) -> Sequence[Key]:
         OSError: it cannot be written.
     """
     with _locked(path.resolve().parent):
-        keys = load_keys(path, algorithm).keys
+        ring = load_keys(path, algorithm)
+        keys = ring.keys
         kept = [keys[0]]
         for successor, key in pairwise(keys):
             replaced_at = created_at(successor)
-            if replaced_at is None or now < replaced_at * 1000 + lifetime + MARGIN:
+            is_replaced = replaced_at is not None and now >= replaced_at * 1000 + lifetime + MARGIN
+            if key is ring.signing_key or not is_replaced:
                 kept.append(key)
         if len(kept) < len(keys):
             _replace(path.resolve(), dump_keys(kept))

@@ -244,7 +244,7 @@ def delete_authorizations(user_id: str) -> dict[str, bool]:
     "GET", "/.well-known/jwks.json", access=Access.PUBLIC, returns=JwkSetSchema, status=200
 )
 def get_key_set() -> tuple[dict[str, Any], int, Headers]:
-    """Get the public keys that verify access tokens (RFC 7517). Empty for HS256.
+    """Get the public keys that verify access tokens (RFC 7517). Empty without a key of RS256.
 
     A verifier that encounters an unknown key id fetches the set again.
     """
