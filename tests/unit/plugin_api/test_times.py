@@ -43,6 +43,12 @@ def test_an_input_is_a_time_of_the_zone_unless_it_has_its_own() -> None:
     assert moment_of_input("2026-06-21T09:30+02:00", SHANGHAI) == "2026-06-21T07:30:00Z"
 
 
+def test_an_input_at_a_change_of_clocks_is_an_instant() -> None:
+    assert moment_of_input("2026-03-29T02:30", BERLIN) == "2026-03-29T01:30:00Z"
+    assert moment_of_input("2026-10-25T02:30", BERLIN) == "2026-10-25T00:30:00Z"
+    assert moment_of_input("2026-10-25T03:00", BERLIN) == "2026-10-25T02:00:00Z"
+
+
 @pytest.mark.parametrize("text", ["", "tomorrow", "2026-99-99", "0001-01-01", "9999-12-31"])
 def test_another_text_stays(text: str) -> None:
     assert end_of_day(text, SHANGHAI) in (text, "9999-12-31T15:59:59Z", "0001-01-01T15:54:16Z")

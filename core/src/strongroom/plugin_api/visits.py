@@ -24,6 +24,7 @@ A body has at most 64 KiB unless :class:`~strongroom.plugin_api.web.MountedAppli
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import tzinfo
 from http import HTTPStatus
 from itertools import islice
 from typing import Any, ClassVar, Final, NoReturn
@@ -41,6 +42,7 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.page_forms import FieldNames, SchemaForm, find_form_field
 from strongroom.plugin_api.pages import PageLink
 from strongroom.plugin_api.paging import Records, read_records
+from strongroom.plugin_api.times import find_zone
 from strongroom.plugin_api.web import ApiError, ErrorKind, RestResponse
 
 POLICY: Final[Mapping[str, str]] = {
@@ -147,6 +149,14 @@ class Visit:
     def csrf(self) -> str:
         """The secret that each form of the page has."""
         return self.host.browser.csrf
+
+    @property
+    def form_zone(self) -> tzinfo:
+        """The time zone that the form of the request was shown in, by the macro ``time_field``.
+
+        The browser may be in another zone since.
+        """
+        return find_zone(flask.request.form.get("zone")) or self.host.browser.zone
 
     @property
     def here(self) -> str:

@@ -57,6 +57,16 @@ def open_page(desk: Desk, name: str, content: bytes, tab: str = "") -> str:
     return url
 
 
+def test_a_form_of_another_zone_takes_that_of_the_browser(server: LiveServer, browser: Browser) -> None:
+    """The first page of a browser is in UTC, because the server does not know its zone."""
+    with desk_at(server, browser, timezone_id="Asia/Shanghai") as desk:
+        desk.page.context.clear_cookies(name="timezone")
+        open_page(desk, "note.txt", b"Hello", "share")
+        link = desk.page.locator("form:has(#link-until)")
+        expect(link.locator("bdi[data-zone]")).to_have_text("Asia/Shanghai")
+        expect(link.locator("input[name=zone]")).to_have_value("Asia/Shanghai")
+
+
 @pytest.mark.parametrize(("name", "width"), [("dot.png", 60), ("plan.pdf", 1000)])
 def test_pictures_and_documents_are_shown(desk: Desk, name: str, width: int) -> None:
     open_page(desk, name, picture() if name.endswith("png") else pdf())

@@ -70,7 +70,47 @@ def test_filters_and_ends_of_the_server_are_local(api: Api) -> None:
     suspended = api.get(f"/users/{user.id}", by=admin).json
     assert suspended["suspendedUntil"] == "2100-02-03T00:00:00.000Z"
     page = space.browser.open("/console/server/audit/?since=2100-01-01T00:00")
-    assert "From (Asia/Shanghai)" in page.text
+    assert "Times in <bdi data-zone>Asia/Shanghai</bdi>" in page.text
+
+
+@pytest.mark.usefixtures("tables")
+@pytest.mark.parametrize(
+    ("typed", "instant"),
+    [
+        ("2100-03-28T01:59", "2100-03-28T00:59:00.000Z"),
+        # The clocks go forward from 02:00 to 03:00, so there is no such time: an hour later.
+        ("2100-03-28T02:30", "2100-03-28T01:30:00.000Z"),
+        ("2100-03-28T03:00", "2100-03-28T01:00:00.000Z"),
+        # They go back from 03:00 to 02:00, so there are two such times: the first one.
+        ("2100-10-31T02:30", "2100-10-31T00:30:00.000Z"),
+        ("2100-10-31T03:00", "2100-10-31T02:00:00.000Z"),
+    ],
+)
+def test_a_time_on_the_day_of_a_change_of_clocks_is_stored_as_the_instant(
+    api: Api, typed: str, instant: str
+) -> None:
+    admin, user = api.person(admin=True), api.person()
+    space = ConsoleSpace.made(api)
+    space.log_in(admin)
+    space.browser.remember("timezone", "Europe/Berlin")
+    path = f"/console/server/users/{user.id}/"
+    space.browser.open(path)
+    space.send(f"{path}suspension", until=typed)
+    assert api.get(f"/users/{user.id}", by=admin).json["suspendedUntil"] == instant
+
+
+@pytest.mark.usefixtures("tables")
+def test_a_time_is_of_the_zone_that_the_form_names(api: Api) -> None:
+    """Also if the browser has named another zone since."""
+    admin, user = api.person(admin=True), api.person()
+    space = ConsoleSpace.made(api)
+    space.log_in(admin)
+    path = f"/console/server/users/{user.id}/"
+    assert "Times in <bdi data-zone>UTC</bdi>" in space.browser.open(path).text
+    space.browser.remember("timezone", ZONE)
+    space.send(f"{path}suspension", until="2100-02-03T08:00")
+    suspended = api.get(f"/users/{user.id}", by=admin).json
+    assert suspended["suspendedUntil"] == "2100-02-03T08:00:00.000Z"
 
 
 def test_a_login_in_a_browser_notes_its_zone_for_messages(api: Api) -> None:

@@ -8,6 +8,7 @@ ROOT: Final = Path(__file__).parents[4]
 PARTS: Final = "core/src/strongroom/web/pages/templates/parts"
 
 RAW: Final = re.compile(r"<(table|dialog|select)\b")
+RAW_TIME: Final = re.compile(r"""type=["'](date|datetime-local|time)\b""")
 
 OWN: Final = {
     # A grid, whose roles are explicit.
@@ -34,3 +35,10 @@ def test_pages_write_no_table_dialog_or_select_of_their_own() -> None:
     parts = {name for name in raw if name.startswith(PARTS)}
     assert f"{PARTS}.html" in parts
     assert raw - parts == OWN
+
+
+def test_pages_ask_for_times_by_the_macro_that_names_their_zone() -> None:
+    raw = {
+        str(path.relative_to(ROOT)) for path in templates() if RAW_TIME.search(path.read_text("utf-8"))
+    }
+    assert raw <= {f"{PARTS}.html"}

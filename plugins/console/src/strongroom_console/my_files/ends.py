@@ -4,7 +4,7 @@ from datetime import tzinfo
 
 from flask import request
 
-from strongroom.plugin_api.times import end_of_day, find_zone, shown_day
+from strongroom.plugin_api.times import end_of_day, shown_day
 from strongroom.plugin_api.visits import current_visit
 
 
@@ -17,13 +17,8 @@ def requested_end() -> str | None:
     day, before = request.form.get("until", "").strip(), request.form.get("end", "")
     if not day:
         return None
-    zone = zone_of_form()
+    zone = current_visit().form_zone
     return before if _is_on(day, before, zone) else end_of_day(day, zone)
-
-
-def zone_of_form() -> tzinfo:
-    """Return the zone in which a page has shown its form: the browser may name another one since."""
-    return find_zone(request.form.get("zone")) or current_visit().host.browser.zone
 
 
 def _is_on(day: str, moment: str, zone: tzinfo) -> bool:

@@ -43,9 +43,9 @@ def filters(*names: str, **choices: Collection[str]) -> dict[str, str]:
 
 
 def times_of(values: Mapping[str, str], *names: str) -> dict[str, str]:
-    """Return fields whose times, which people enter in their zone, are in ISO 8601.
+    """Return fields whose times, which people enter in the zone of the form, are in ISO 8601.
 
     Another text is returned as it is, so that the REST API refuses it.
     """
-    zone = current_visit().host.browser.zone
+    zone = current_visit().form_zone
     return {key: moment_of_input(text, zone) if key in names else text for key, text in values.items()}

@@ -13,6 +13,13 @@ if (zone && !isKnown) {
   document.cookie = `${COOKIE}=${zone}; path=/; max-age=${YEAR}; samesite=lax${secure}`;
 }
 
+// Forms that the server has rendered in another zone send times of the browser's, unless they have times already.
+for (const form of isKnown || !zone ? [] : document.forms) {
+  const times = [...form.querySelectorAll("[type=date], [type=datetime-local]")];
+  if (times.some((time) => time.defaultValue)) continue;
+  for (const item of form.querySelectorAll("[data-zone]")) item[item.matches("input") ? "value" : "textContent"] = zone;
+}
+
 const two = (number) => String(number).padStart(2, "0");
 
 for (const time of document.querySelectorAll("time[datetime]")) {
