@@ -1,5 +1,6 @@
 """The catalogues have each text that the pages show, in both languages, and no other."""
 
+import tomllib
 from pathlib import Path
 
 from tests.support.page_texts import PageTexts
@@ -21,6 +22,8 @@ from strongroom_console.server.user_logins import FACTORS
 from strongroom_console.tenant.activity import SENTENCES
 from strongroom_console.tenant.retention import EFFECTS
 from strongroom_console.visit import PROBLEMS
+
+MESSAGES = Path(strongroom_console.__file__).parent / "messages"
 
 COMPUTED: set[str] = (
     {
@@ -49,6 +52,7 @@ TOLD = ALONE | IN_SPACE | ON_TARGET | OF_ONESELF | WITH_PERSON
 COMPUTED |= {f"story-{action.replace('.', '-')}" for action in TOLD}
 COMPUTED |= {f"story-{action.replace('.', '-')}-self" for action in OF_ONESELF} | {*FACTORS.values()}
 COMPUTED |= {f"audited-{name}" for name in OBJECTS} | {f"was-{verb}" for verb in VERBS}
+COMPUTED |= {*tomllib.loads((MESSAGES / "settings.en.toml").read_text())}
 """The keys that the code computes."""
 
 TEXTS = PageTexts(Path(strongroom_console.__file__).parent, COMPUTED)

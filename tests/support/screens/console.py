@@ -197,7 +197,12 @@ CONSOLE: Final = (
         for name in ("health", "storages", "plugins", "limits", "jobs", "messages")
     ),
     # The descriptions of the keys are English, with Chinese examples.
-    Screen("server: settings", f"{_SERVER}/settings", of_server("settings/"), names="[\u4e00-\u9fff]+"),
+    Screen(
+        "server: settings",
+        f"{_SERVER}/settings",
+        of_server("settings/"),
+        names="[\u4e00-\u9fff]+|Redis|TLS|HTTP/2|API|/docs|ICP|ZIP",
+    ),
     Screen("spaces", f"{_SERVER}/spaces", of_server("tenants/")),
     Screen("space, for the server", f"{_SERVER}/space", of_server("tenants/{tenant}/")),
     Screen("deletion by the server", f"{_SERVER}/question", of_server("tenants/{tenant}/deletion")),

@@ -14,6 +14,7 @@ from strongroom.assembly.plugin_host.server import HostServer
 from strongroom.content.storage.service import BlobService
 from strongroom.foundation.config.describe import MASK
 from strongroom.plugin_api.storage import StorageUnavailable
+from strongroom_console.server.titles import title_key
 
 SECRET = "planted-secret"
 
@@ -100,6 +101,19 @@ def test_each_secret_key_is_masked(browser: PageBrowser, api: Api) -> None:
     with host.acting_as(api.person(admin=True).id):
         values = {item.key: item.value for item in host.server.settings()}
     assert {values[key] for key in secret_keys} <= {f'"{MASK}"', '""', "{}"}
+
+
+def test_settings_jobs_and_limits_have_titles(browser: PageBrowser, api: Api) -> None:
+    host = api.container.hosts.get("console")
+    with host.acting_as(api.person(admin=True).id):
+        settings, jobs = host.server.settings(), host.server.jobs()
+    assert [item.key for item in settings if title_key("setting", item.key) is None] == []
+    tables = {item.key.rpartition(".")[0] for item in settings}
+    assert [table for table in sorted(tables) if title_key("section", table) is None] == []
+    assert [job.name for job in jobs if title_key("job", job.name) is None] == []
+    found = browser.open(f"{ROOT}settings/?q=brand+color").text
+    assert "Brand color <code>primary</code>" in found
+    assert "品牌色" in browser.open(f"{ROOT}settings/?q=品牌色", **{"Accept-Language": "zh"}).text
 
 
 def test_the_settings_are_searched_and_filtered(browser: PageBrowser) -> None:

@@ -14,6 +14,7 @@ from strongroom_console.filters import make_chips
 from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.server.forms import filters
 from strongroom_console.server.frame import server_page
+from strongroom_console.server.titles import has_title_with, title_key
 
 state: Final = Blueprint("state", __name__, url_prefix="/server")
 
@@ -50,6 +51,7 @@ def show_settings() -> Any:
         "server/settings.html",
         "settings/",
         tables=[(name, list(items)) for name, items in groupby(settings, _table_of)],
+        title_key=title_key,
         count=len(settings),
         query=query,
         chips=make_chips({("changed", "1"): "only-changed"}, query),
@@ -64,7 +66,8 @@ def _in_order(settings: Sequence[ServerSetting]) -> list[ServerSetting]:
 
 def _matches(setting: ServerSetting, query: dict[str, str]) -> bool:
     word = query.get("q", "").casefold()
-    is_named = word in setting.key.casefold() or word in setting.help.casefold()
+    is_named = any(word in text.casefold() for text in (setting.key, setting.help))
+    is_named = is_named or has_title_with(word, "setting", setting.key)
     return is_named and (setting.is_changed or "changed" not in query)
 
 
@@ -84,6 +87,7 @@ def list_plugins() -> Any:
         enabled=[item for item in plugins if item.is_enabled and not item.is_builtin],
         builtin=[item for item in plugins if item.is_builtin],
         others=[item for item in plugins if not item.is_enabled],
+        title_key=title_key,
     )
 
 
@@ -91,7 +95,8 @@ def list_plugins() -> Any:
 def show_limits() -> Any:
     """Show the limits in force."""
     visit = current_visit()
-    return server_page(visit, "server/limits.html", "limits/", limits=visit.host.server.limits())
+    limits = visit.host.server.limits()
+    return server_page(visit, "server/limits.html", "limits/", limits=limits, title_key=title_key)
 
 
 @state.get("/jobs/")
@@ -106,6 +111,7 @@ def list_jobs() -> Any:
         iso_format=iso_format,
         interval_text=_interval_text,
         states=JOB_STATES,
+        title_key=title_key,
     )
 
 

@@ -1,0 +1,37 @@
+"""The titles of settings, their tables and jobs, which the server knows by keys."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+LANGUAGES: Final = ("en", "zh")
+
+# Tables whose names an operator chooses, such as "storages.main".
+_NAMED: Final = re.compile(r"^(business_files|storages)\.[^.]+")
+_ANY: Final = r"\1.*"
+
+
+def title_key(kind: str, key: str) -> str | None:
+    """Return the key of a title; ``None`` if the key of a setting or a job has none.
+
+    Args:
+        kind: ``setting``, ``section`` or ``job``.
+        key: the key in the configuration, or the name of the job.
+    """
+    name = f"{kind}.{_NAMED.sub(_ANY, key)}"
+    return name if name in _titles("en") else None
+
+
+def has_title_with(word: str, kind: str, key: str) -> bool:
+    """Return whether a title has a case-folded word, in any language."""
+    name = title_key(kind, key)
+    return name is not None and any(word in _titles(language)[name].casefold() for language in LANGUAGES)
+
+
+@cache
+def _titles(language: str) -> Mapping[str, str]:
+    file = files("strongroom_console") / "messages" / f"settings.{language}.toml"
+    return tomllib.loads(file.read_text("utf-8"))
