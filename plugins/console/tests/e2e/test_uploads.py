@@ -7,7 +7,7 @@ interrupt.
 import hashlib
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
@@ -86,6 +86,34 @@ def test_files_and_folders_are_dropped(desk: Desk, tmp_path: Path) -> None:
     assert desk.names(desk.find("Trip <1>")["id"]) == ["Day 1", "empty.txt", "plan.txt"]
     desk.page.get_by_role("button", name="Close").click()
     expect(desk.page.locator("#queue")).to_be_hidden()
+
+
+def paste(page: Page, path: Path) -> None:
+    page.evaluate(
+        """([name, text]) => {
+            const clipboardData = new DataTransfer();
+            clipboardData.items.add(new File([text], name));
+            document.body.dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true}));
+        }""",
+        [path.name, path.read_text()],
+    )
+
+
+@pytest.mark.parametrize("add", [drop, choose, paste])
+def test_the_client_of_uploads_is_loaded_by_the_first_upload(
+    desk: Desk, tmp_path: Path, add: Callable[[Page, Path], None]
+) -> None:
+    (tmp_path / "a.txt").write_text("a")
+    loaded: list[str] = []
+    desk.page.on("request", lambda request: loaded.append(request.url.rpartition("/")[2]))
+    desk.open_files()
+    desk.page.wait_for_load_state("networkidle")
+    assert "list.js" in loaded
+    assert "tus.min.js" not in loaded
+    add(desk.page, tmp_path / "a.txt")
+    expect(item(desk.page, "a.txt").locator("small")).to_have_text("Uploaded")
+    assert loaded.count("tus.min.js") == 1
+    assert desk.names() == ["a.txt"]
 
 
 def test_a_folder_is_chosen(desk: Desk, tmp_path: Path) -> None:
