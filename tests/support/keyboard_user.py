@@ -1,4 +1,4 @@
-"""A user of pages, by the mouse, a finger or the keyboard alone, with a stop-watch and a count of clicks."""
+"""A user of pages, by mouse, finger or keyboard alone, with a stop-watch and a count of clicks."""
 
 import time
 from dataclasses import dataclass, field
