@@ -143,7 +143,7 @@ def test_no_further_variable_is_named_by_a_participle(names: Counter[str], name:
     assert names[name] <= PARTICIPLES[name]
 
 
-FUNCTIONS_AT_MOST = {"core": 0, "plugins": 70}
+FUNCTIONS_AT_MOST = {"core": 0, "plugins": 37}
 """How many functions may be called ``of`` or ``x_of`` instead of ``get_x``, ``find_x`` or ``from_x``."""
 
 

@@ -81,7 +81,7 @@ class TownLogin(OAuthLogin[TownOptions]):
         options = self.options
         return {name: Platform(name, name in options.scans) for name in options.platforms}
 
-    def prefix_of(self, name):
+    def get_prefix(self, name):
         return f"{name}:"
 
 

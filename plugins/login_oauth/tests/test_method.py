@@ -12,7 +12,7 @@ from strongroom_login_oauth.errors import (
     ProviderError,
     ProviderUnavailable,
 )
-from strongroom_login_oauth.testing import Harness, attempt_of, make_login, new_proof
+from strongroom_login_oauth.testing import Harness, make_attempt, make_login, new_proof
 
 
 def ids(*values: str) -> Sequence[Credential]:
@@ -78,5 +78,5 @@ def refused(harness: Harness, error: ProviderError, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(login.providers["main"], "identify", identify)
     with pytest.raises((LoginRejected, LoginUnavailable)) as refusal:
-        login.authenticate(attempt_of(login.name, proof))
+        login.authenticate(make_attempt(login.name, proof))
     return refusal.value

@@ -11,7 +11,7 @@ from strongroom.plugin_api.login import (
     VerificationCode,
     VerifiedCredential,
 )
-from strongroom_login_oauth.method import proof_of
+from strongroom_login_oauth.method import make_proof
 from strongroom_login_oidc.method import OIDCLogin
 from strongroom_login_oidc.options import OIDCOptions, ProviderOptions
 
@@ -75,7 +75,7 @@ class Logins:
             "nonce": NONCE,
             "code_verifier": VERIFIER,
         }
-        proof = proof_of("provider", {**began, **state}, redirect)
+        proof = make_proof("provider", {**began, **state}, redirect)
         attempt = LoginAttempt(Client("192.0.2.1"), method="oidc", proof=proof)
         verified = self.method.authenticate(attempt)
         assert verified is not None

@@ -11,7 +11,7 @@ from strongroom.plugin_api.login import (
     LoginAttempt,
     VerifiedCredential,
 )
-from strongroom_login_oauth.method import proof_of
+from strongroom_login_oauth.method import make_proof
 from strongroom_login_oauth.provider import Start
 from strongroom_login_oidc.method import OIDCLogin
 from strongroom_login_oidc.options import OIDCOptions, ProviderOptions
@@ -70,7 +70,7 @@ class PresetLogins:
         """Return what the method verifies by a redirect; ``state`` is what differs in its state."""
         began = {"redirect_uri": REDIRECT_URI, "nonce": NONCE, "code_verifier": VERIFIER}
         known = {name: redirect[name] for name in ("code", *method.parameters) if name in redirect}
-        proof = proof_of("provider", {"name": self.preset, **began, **state}, known)
+        proof = make_proof("provider", {"name": self.preset, **began, **state}, known)
         verified = method.authenticate(LoginAttempt(Client("192.0.2.1"), method="oidc", proof=proof))
         assert verified is not None
         return verified

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from strongroom.plugin_api.login import MULTI_FACTOR, SINGLE_FACTOR, Credential, LoginRejected
-from strongroom_login_oidc.people import credential_of
+from strongroom_login_oidc.people import make_credential
 from strongroom_login_oidc.provider_settings import ClaimNames
 
 from .clients import Logins, logins
@@ -31,11 +31,11 @@ def test_the_id_of_a_person_is_compared_as_it_is(provider: HostileProvider, subj
 
 
 def test_an_id_that_is_too_long_for_a_credential_has_its_hash() -> None:
-    long = [credential_of("company", letter * 255).value for letter in "ab"]
+    long = [make_credential("company", letter * 255).value for letter in "ab"]
     assert long[0] != long[1]
     assert all(len(value) < 255 for value in long)
     # No id that a provider issues is the hash of another one.
-    assert credential_of("company", long[0].partition(":")[2]).value not in long
+    assert make_credential("company", long[0].partition(":")[2]).value not in long
 
 
 @pytest.mark.parametrize(

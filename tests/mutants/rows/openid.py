@@ -85,8 +85,8 @@ ROWS: Final = (
         "openid-nbf",
         "An ID token that is not valid yet is refused.",
         "id_token.py::check_times",
-        'if "nbf" in claims and time_of(claims, "nbf") > now + SLACK:',
-        'if "nbf" in claims and time_of(claims, "nbf") > 1e12:',
+        'if "nbf" in claims and read_time(claims, "nbf") > now + SLACK:',
+        'if "nbf" in claims and read_time(claims, "nbf") > 1e12:',
         _FORGED,
     ),
     openid(
@@ -140,7 +140,7 @@ ROWS: Final = (
     openid(
         "openid-times",
         "A time is a number, and no truth value.",
-        "id_token.py::time_of",
+        "id_token.py::read_time",
         "if isinstance(value, bool) or not isinstance(value, int | float):",
         "if not isinstance(value, int | float):",
         _FORGED,
@@ -164,7 +164,7 @@ ROWS: Final = (
     openid(
         "openid-subject",
         "A person has an id of 1 to 255 bytes.",
-        "id_token.py::subject_of",
+        "id_token.py::read_subject",
         "if not isinstance(subject, str) or not 0 < len(subject.encode()) <= MAX_SUBJECT:",
         "if not isinstance(subject, str):",
         _FORGED,
@@ -172,7 +172,7 @@ ROWS: Final = (
     openid(
         "openid-subject-controls",
         "The id of a person has no control characters.",
-        "id_token.py::subject_of",
+        "id_token.py::read_subject",
         'if any(character < " " or character == "\\x7f" for character in subject):',
         "if False:",
         _FORGED,
@@ -420,7 +420,7 @@ ROWS: Final = (
     openid(
         "openid-email-trust",
         "An address links only if the operator trusts the provider.",
-        "people.py::identity_of",
+        "people.py::read_identity",
         "is_trusted=options.trust_email",
         "is_trusted=True",
         _LINKS,
@@ -460,7 +460,7 @@ ROWS: Final = (
     openid(
         "openid-mfa",
         "Two factors of the provider count only where configured.",
-        "people.py::assurance_of",
+        "people.py::read_assurance",
         "method in options.mfa_amr",
         'method in ("mfa", "otp", *options.mfa_amr)',
         _FACTORS,

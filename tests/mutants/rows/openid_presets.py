@@ -28,7 +28,7 @@ ROWS: Final = (
         "microsoft-issuer",
         "The issuer of a token is that of its tenant.",
         "presets/microsoft.py::MicrosoftProvider.check_token_issuer",
-        'check_issuer(claims, self._issuer_of(_id(claims, "tid")))',
+        'check_issuer(claims, self._get_issuer(_id(claims, "tid")))',
         'claims.get("tid")',
         f"{_MICROSOFT}::test_a_token_has_its_tenant_and_its_person",
     ),
@@ -84,7 +84,7 @@ ROWS: Final = (
     openid(
         "account-number",
         "An account is its number.",
-        "presets/oauth2.py::number_of",
+        "presets/oauth2.py::read_number",
         "if isinstance(number, bool) or not isinstance(number, int) or not 0 < number < _NUMBERS:",
         "if number is None:",
         f"{_PLATFORMS}::TestGitHub::test_a_profile_has_a_number",

@@ -514,7 +514,7 @@ ROWS: Final = (
         "passkey-origins",
         "Origins are origins.",
         "options.py::PasskeyOptions.__post_init__",
-        "if text != _origin_of(urlsplit(text)):",
+        "if text != _get_origin(urlsplit(text)):",
         "if False:",
         "login_passkey/test_options.py::test_origins_are_origins",
     ),

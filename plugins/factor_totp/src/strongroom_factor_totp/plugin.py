@@ -90,7 +90,7 @@ class Totp(SecondFactor[TotpOptions]):
     def enrol(self, ceremony: Ceremony, answer: Any) -> Enrolment:
         """Require a right code, so that an app that shows wrong ones is not enrolled."""
         secret = ceremony.state["secret"]
-        step = self._step_of(secret, answer, after=-1)
+        step = self._find_step(secret, answer, after=-1)
         if step is None:
             raise FactorRejected("Must be the code that the app shows now, six digits.")
         # The code of the enrolment is consumed, too.
@@ -100,7 +100,7 @@ class Totp(SecondFactor[TotpOptions]):
         self, enrolled: Sequence[EnrolledFactor], _ceremony: Ceremony, answer: Any
     ) -> FactorProof | None:
         for each in enrolled:
-            step = self._step_of(each.data["secret"], answer, after=each.data["step"])
+            step = self._find_step(each.data["secret"], answer, after=each.data["step"])
             if step is not None:
                 data = {**each.data, "step": step}
                 return FactorProof(each.id, Assurance(("otp",)), data)
@@ -117,7 +117,7 @@ class Totp(SecondFactor[TotpOptions]):
         secret: str = enrolled.data["secret"]
         return secret
 
-    def _step_of(self, secret: str, answer: Any, *, after: int) -> int | None:
+    def _find_step(self, secret: str, answer: Any, *, after: int) -> int | None:
         """Return the step whose code is the answer, if it is current and later than ``after``."""
         import pyotp
 

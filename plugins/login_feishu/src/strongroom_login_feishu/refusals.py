@@ -64,11 +64,11 @@ def check(answer: Json, request: dict[str, str]) -> Json:
         ProviderError: the class for the code; ``ProviderUnavailable`` for an unknown one.
     """
     if answer.optional_integer("code", -1) != 0:
-        raise error_of(answer, request)
+        raise make_error(answer, request)
     return answer
 
 
-def error_of(answer: Json, request: dict[str, str]) -> ProviderError:
+def make_error(answer: Json, request: dict[str, str]) -> ProviderError:
     """Return the exception for an answer whose ``code`` is not 0."""
     code = answer.optional_integer("code", -1)
     text = "error_description" if "error_description" in answer else "msg"

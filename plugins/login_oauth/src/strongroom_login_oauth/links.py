@@ -44,7 +44,7 @@ def login_link(login: OAuthLogin[Any], name: str, provider: Provider) -> LoginLi
 
 
 def _connection(login: OAuthLogin[Any], name: str, provider: Provider) -> Connection:
-    path, prefix = login.ids_path(), login.prefix_of(name)
+    path, prefix = login.ids_path(), login.get_prefix(name)
     return Connection(
         connection_name(login, name),
         provider.labels if prefix else login.platform_labels,

@@ -40,7 +40,7 @@ OPERATOR_PAUSE: Final = 60
 class OAuthLogin(LoginMethod[OptionsT]):
     """Handles attempts that name the method. A plugin derives from it.
 
-    The proof is what :func:`proof_of` returns, unless :meth:`read_answer` is overridden.
+    The proof is what :func:`make_proof` returns, unless :meth:`read_answer` is overridden.
     """
 
     platform: ClassVar[str]
@@ -112,7 +112,7 @@ class OAuthLogin(LoginMethod[OptionsT]):
         """Return the errors of the method, for the hook ``register_errors``."""
         return kinds(cls.name, cls.platform, cls.selector)
 
-    def prefix_of(self, name: str) -> str:  # noqa: ARG002  for overriding
+    def get_prefix(self, name: str) -> str:  # noqa: ARG002  for overriding
         """Return the beginning of the values of a provider's credentials.
 
         A provider with one is a platform of its own, which users connect and remove apart from the
@@ -232,7 +232,7 @@ class OAuthLogin(LoginMethod[OptionsT]):
         return LoginUnavailable(message, retry_after=OPERATOR_PAUSE, misconfigured=is_wrong)
 
 
-def proof_of(selector: str, state: Mapping[str, str], redirect: Mapping[str, str]) -> dict[str, str]:
+def make_proof(selector: str, state: Mapping[str, str], redirect: Mapping[str, str]) -> dict[str, str]:
     """Return the proof of a login: the data of its state, and the parameters of the redirect.
 
     Args:

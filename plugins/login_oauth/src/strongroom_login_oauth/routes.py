@@ -37,7 +37,7 @@ from strongroom_login_oauth.errors import (
     unavailable_kind,
     unknown_kind,
 )
-from strongroom_login_oauth.method import OAuthLogin, proof_of
+from strongroom_login_oauth.method import OAuthLogin, make_proof
 from strongroom_login_oauth.provider import Provider, Start
 from strongroom_login_oauth.schemas import BIND, LOGIN, Schemas
 
@@ -92,7 +92,7 @@ def link_name(login: OAuthLogin[Any], name: str) -> str:
 
 def connection_name(login: OAuthLogin[Any], name: str) -> str:
     """Return the name of the connection of a provider: the method's, if it is no platform of its own."""
-    return link_name(login, name) if login.prefix_of(name) else login.name
+    return link_name(login, name) if login.get_prefix(name) else login.name
 
 
 def callback_path(method: str, name: str | None = None) -> str:
@@ -240,7 +240,7 @@ class Routes:
 
     def _unbind(self, user_id: str, query: Json) -> Any:
         name = query.get(self._login.selector)
-        prefix = "" if name is None else self._login.prefix_of(self._choose(name)[0])
+        prefix = "" if name is None else self._login.get_prefix(self._choose(name)[0])
         return self._host.logins.unbind(user_id, self._login.kinds, prefix=prefix)
 
     def _add_browser_flow(self) -> None:
@@ -439,7 +439,7 @@ class Routes:
 
     def _proof(self, data: Mapping[str, str], answer: Json) -> dict[str, str]:
         names = ("code", *self._login.parameters)
-        return proof_of(
+        return make_proof(
             self._login.selector, data, {name: answer[name] for name in names if name in answer}
         )
 

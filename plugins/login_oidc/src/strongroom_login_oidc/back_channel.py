@@ -14,7 +14,7 @@ from strongroom.plugin_api.web import Access, ApiError, Blueprint, ErrorKind
 from strongroom_login_oauth.errors import ClientFault, ProviderError, unavailable_kind
 from strongroom_login_oidc.logout_token import LogoutToken, verify_logout_token
 from strongroom_login_oidc.method import OIDCLogin
-from strongroom_login_oidc.people import NO_SESSION, credential_of, session_of
+from strongroom_login_oidc.people import NO_SESSION, make_credential, session_key
 from strongroom_login_oidc.provider import OIDCProvider
 
 LOGOUTS: Final = "/api/v1/oidc-logouts"
@@ -122,12 +122,12 @@ class Logouts:
 
     def _end(self, token: LogoutToken) -> None:
         name, logins = self._provider.name, self._host.logins
-        session = session_of(name, token.session) if token.session else None
+        session = session_key(name, token.session) if token.session else None
         if not token.has_subject:
             logins.end_session(OIDCLogin.name, str(session))
             return
-        person: Credential = credential_of(name, self._provider.subject(token.claims))
+        person: Credential = make_credential(name, self._provider.subject(token.claims))
         logins.end(person, session=session)
         if session is not None:
             # Those whose ID token had no sid, which might be of the session.
-            logins.end(person, session=session_of(name, NO_SESSION))
+            logins.end(person, session=session_key(name, NO_SESSION))

@@ -58,7 +58,7 @@ class Documents:
             check_status(name, response)
             return response
         # Raised outside the handler, because the exception contains the URL.
-        raise failure_of(name, url, failure)
+        raise make_failure(name, url, failure)
 
     def get_object(self, name: str, url: str, access_token: str) -> Mapping[str, Any]:
         """Return a JSON object about the person of a token; raises the errors of :meth:`get`."""
@@ -73,7 +73,7 @@ class Documents:
         self._session.close()
 
 
-def failure_of(name: str, url: str, error: Exception) -> Exception:
+def make_failure(name: str, url: str, error: Exception) -> Exception:
     """Return the error for a request that got no response: an answer that is too large is invalid."""
     if isinstance(error, AnswerTooLarge | requests.TooManyRedirects):
         return AnswerInvalid(f"the {name} is too large, or redirects")

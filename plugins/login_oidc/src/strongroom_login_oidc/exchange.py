@@ -15,7 +15,7 @@ from strongroom_login_oauth.client_authentication import BASIC, NONE, POST, enco
 from strongroom_login_oauth.errors import AnswerInvalid, CodeInvalid, Misconfigured, ProviderUnavailable
 from strongroom_login_oauth.provider import Answer
 from strongroom_login_oauth.transport import BUSY_STATUSES, MAX_ANSWER, BoundedAdapter, confine
-from strongroom_login_oidc.documents import failure_of, parse_document
+from strongroom_login_oidc.documents import make_failure, parse_document
 
 PRIVATE_KEY: Final = "private_key_jwt"
 TOKEN_AUTHS: Final = (BASIC, POST, PRIVATE_KEY, NONE)
@@ -112,7 +112,7 @@ class TokenEndpoint:
         except OAuthError as error:
             refusal = self._refusal(error)
         except requests.RequestException as error:
-            refusal = failure_of(_NAME, url, error)
+            refusal = make_failure(_NAME, url, error)
         except (ValueError, TypeError, AttributeError):
             # Of Authlib, such as for an expires_in that is no number.
             refusal = AnswerInvalid("the token answer has a member of a wrong type")
@@ -153,10 +153,10 @@ def _assertion(url: str, key: PrivateKey) -> PrivateKeyJWT:
     """Return the authentication by a signed assertion for one use (RFC 7523, section 3)."""
     header = {"kid": key.kid} if key.kid else None
     claims = {"exp": int(time.time()) + _ASSERTION_SECONDS}
-    return PrivateKeyJWT(url, claims=claims, headers=header, alg=algorithm_of(key))
+    return PrivateKeyJWT(url, claims=claims, headers=header, alg=get_algorithm(key))
 
 
-def algorithm_of(key: PrivateKey) -> str:
+def get_algorithm(key: PrivateKey) -> str:
     """Return the signature algorithm of a key: its member ``alg``, or the usual one."""
     if key.alg:
         return str(key.alg)

@@ -29,24 +29,24 @@ class Gift:
     role: str | None
     in_group: bool
 
-    def is_of(self, rule: GroupRule) -> bool:
+    def applies_to(self, rule: GroupRule) -> bool:
         """Return whether the rule still has this target."""
         return (self.tenant, self.group) == (rule.tenant, rule.group)
 
 
 def matches(rule: GroupRule, claims: Claims) -> bool:
     """Return whether a claim has the value of a rule, alone or in a list."""
-    claim = claim_of(claims, rule.claim)
+    claim = find_claim(claims, rule.claim)
     return rule.value in claim if isinstance(claim, list) else claim == rule.value
 
 
-def claim_of(claims: Claims, name: str) -> Any:
+def find_claim(claims: Claims, name: str) -> Any:
     """Return a claim by its name, or by a path such as ``realm_access.roles``; ``None`` without one."""
     if name in claims:
         return claims[name]
     first, _, rest = name.partition(".")
     inner = claims.get(first)
-    return claim_of(inner, rest) if rest and isinstance(inner, Mapping) else None
+    return find_claim(inner, rest) if rest and isinstance(inner, Mapping) else None
 
 
 class GroupRules:
@@ -73,7 +73,7 @@ class GroupRules:
         stored = self._host.store.get(user_id, self._key) or {}
         gifts = {name: Gift(**members) for name, members in stored.items()}
         due = {name: rule for name, rule in self._rules.items() if matches(rule, claims)}
-        if gifts.keys() == due.keys() and all(gifts[name].is_of(due[name]) for name in due):
+        if gifts.keys() == due.keys() and all(gifts[name].applies_to(due[name]) for name in due):
             return
         with self._host.acting_as(self._administrator):
             after = self._changed(user_id, gifts, due)
@@ -83,7 +83,7 @@ class GroupRules:
         self, user_id: str, gifts: Mapping[str, Gift], due: Mapping[str, GroupRule]
     ) -> dict[str, Gift]:
         """Return the gifts of the rules that are due. The next login tries those again that failed."""
-        kept = {name: gift for name, gift in gifts.items() if name in due and gift.is_of(due[name])}
+        kept = {name: gift for name, gift in gifts.items() if name in due and gift.applies_to(due[name])}
         # New memberships come first, so that no user leaves a tenant in between.
         for name, rule in due.items():
             if name not in kept and (gift := self._attempt(name, self._give, user_id, rule)):

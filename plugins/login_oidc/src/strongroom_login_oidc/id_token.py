@@ -56,7 +56,7 @@ def verify_id_token(token: str, keys: ProviderKeys, algorithms: Collection[str],
     _check_access_token(signed, login.access_token)
     if login.max_age is not None:
         _check_authentication(signed.claims, login.now, login.max_age)
-    subject_of(signed.claims)
+    read_subject(signed.claims)
     return signed.claims
 
 
@@ -66,7 +66,7 @@ def check_issuer(claims: Claims, issuer: str) -> None:
         raise AnswerInvalid("the token is one of another issuer")
 
 
-def subject_of(claims: Claims) -> str:
+def read_subject(claims: Claims) -> str:
     """Return ``sub``: the person's id, which is compared as it is (section 2).
 
     Raises:
@@ -100,12 +100,12 @@ def check_audience(claims: Claims, client_id: str) -> None:
 
 def check_times(claims: Claims, now: float) -> None:
     """Require that a token is valid now (section 3.1.3.7, 9 and 10). The time is in seconds."""
-    expires, issued = time_of(claims, "exp"), time_of(claims, "iat")
+    expires, issued = read_time(claims, "exp"), read_time(claims, "iat")
     if expires <= now - SLACK:
         raise AnswerInvalid("the token has expired")
     if not now - MAX_AGE <= issued <= now + SLACK:
         raise AnswerInvalid("the token was issued in the future, or too long ago")
-    if "nbf" in claims and time_of(claims, "nbf") > now + SLACK:
+    if "nbf" in claims and read_time(claims, "nbf") > now + SLACK:
         raise AnswerInvalid("the token is not valid yet")
 
 
@@ -134,12 +134,12 @@ def half_hash(algorithm: str, token: str) -> str:
 
 
 def _check_authentication(claims: Claims, now: float, max_age: int) -> None:
-    at = time_of(claims, "auth_time")
+    at = read_time(claims, "auth_time")
     if not now - max_age - SLACK <= at <= now + SLACK:
         raise AnswerInvalid("the person has logged in at the provider too long ago")
 
 
-def time_of(claims: Claims, name: str) -> float:
+def read_time(claims: Claims, name: str) -> float:
     """Return a time of a token in seconds since the Unix epoch.
 
     Raises:

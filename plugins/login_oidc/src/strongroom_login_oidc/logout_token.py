@@ -10,8 +10,8 @@ from strongroom_login_oidc.id_token import (
     Claims,
     check_audience,
     check_times,
-    subject_of,
-    time_of,
+    read_subject,
+    read_time,
 )
 from strongroom_login_oidc.keys import ProviderKeys
 from strongroom_login_oidc.tokens import SignedToken, open_token
@@ -58,12 +58,12 @@ def verify_logout_token(
     _check_kind(signed)
     check_audience(claims, client_id)
     check_times(claims, now)
-    issued_at = time_of(claims, "iat")
+    issued_at = read_time(claims, "iat")
     if issued_at < now - MAX_AGE:
         raise AnswerInvalid("the logout token was issued too long ago")
     session = _text(claims, "sid") if "sid" in claims else None
     if "sub" in claims:
-        subject_of(claims)
+        read_subject(claims)
     elif session is None:
         raise AnswerInvalid("the logout token has neither sub nor sid")
     ends_at = issued_at + MAX_AGE + SLACK

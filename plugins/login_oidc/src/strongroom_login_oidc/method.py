@@ -52,7 +52,7 @@ class OIDCLogin(OAuthLogin[OIDCOptions]):
             for name, provider in options.providers.items()
         }
 
-    def prefix_of(self, name: str) -> str:
+    def get_prefix(self, name: str) -> str:
         """Return the beginning of the values of a provider's credentials: each is a platform."""
         return f"{name}:"
 

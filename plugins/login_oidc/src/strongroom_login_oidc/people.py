@@ -28,7 +28,7 @@ Identify = Callable[[str], Credential | None]
 """Returns the normalised credential in a text, as ``Proofs.identify``."""
 
 
-def credential_of(provider: str, subject: str) -> Credential:
+def make_credential(provider: str, subject: str) -> Credential:
     """Return the credential of a person: ``provider:sub``, compared as it is.
 
     A value that is too long for a credential has a hash in place of ``sub``.
@@ -39,7 +39,7 @@ def credential_of(provider: str, subject: str) -> Credential:
     return Credential(KIND, value)
 
 
-def session_of(provider: str, session: Any) -> str:
+def session_key(provider: str, session: Any) -> str:
     """Return what a login remembers of its session at a provider: ``provider:sid``.
 
     A value that is too long has a hash in place of ``sid``.
@@ -52,13 +52,13 @@ def session_of(provider: str, session: Any) -> str:
 
 
 def parse_session(value: str | None) -> tuple[str, str | None]:
-    """Return the name of the provider and the ``sid`` of :func:`session_of`, if the login has them."""
+    """Return the name of the provider and the ``sid`` of :func:`session_key`, if the login has them."""
     provider, _, session = (value or "").partition(":")
     is_known = session != NO_SESSION and not session.startswith(_HASHED)
     return provider, session if is_known else None
 
 
-def identity_of(
+def read_identity(
     name: str,
     options: ProviderSettings,
     subject: str,
@@ -80,11 +80,11 @@ def identity_of(
     """
     check_domain(email, options.allowed_domains)
     return Identity(
-        credential_of(name, subject),
+        make_credential(name, subject),
         contacts=_contacts(email, identify, is_trusted=options.trust_email),
         display_name=_text(claims.get(options.claims.name)),
-        assurance=assurance_of(claims, options),
-        session=session_of(name, claims.get("sid")),
+        assurance=read_assurance(claims, options),
+        session=session_key(name, claims.get("sid")),
         claims=claims,
     )
 
@@ -114,7 +114,7 @@ def check_domain(email: str | None, domains: tuple[str, ...]) -> None:
         raise EmailNotAllowed("no verified address of an allowed domain")
 
 
-def assurance_of(claims: Mapping[str, Any], options: ProviderSettings) -> Assurance:
+def read_assurance(claims: Mapping[str, Any], options: ProviderSettings) -> Assurance:
     """Return how strongly the provider has proven a person: two factors only where configured."""
     amr = claims.get("amr")
     methods = amr if isinstance(amr, list) else []

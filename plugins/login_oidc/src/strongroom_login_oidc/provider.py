@@ -24,11 +24,11 @@ from strongroom_login_oidc.id_token import (
     Claims,
     Login,
     check_issuer,
-    subject_of,
+    read_subject,
     verify_id_token,
 )
 from strongroom_login_oidc.keys import Jwk, ProviderKeys, parse_keys
-from strongroom_login_oidc.people import Identify, identity_of, verified_email
+from strongroom_login_oidc.people import Identify, read_identity, verified_email
 from strongroom_login_oidc.private_keys import read_private_key
 from strongroom_login_oidc.provider_settings import ProviderSettings
 from strongroom_login_oidc.userinfo import check_userinfo, fetch_userinfo, merge
@@ -68,7 +68,7 @@ class OIDCProvider(Provider):
         self.environment = environment
         self.register = options.register
         self.shared_redirect_uri = options.shared_redirect_uri
-        self.labels = labels_of(name, options, self.default_labels)
+        self.labels = get_labels(name, options, self.default_labels)
         self.icon = options.icon or self.default_icon
         self._documents = Documents(environment.connect_timeout, environment.read_timeout)
         self._tokens = TokenEndpoint(
@@ -114,7 +114,7 @@ class OIDCProvider(Provider):
 
     def subject(self, claims: Claims) -> str:
         """Return the person's id at the provider, which is never given to another person."""
-        return subject_of(claims)
+        return read_subject(claims)
 
     def verified_email(self, claims: Claims) -> str | None:
         """Return the address that the provider owns and has verified, or ``None``."""
@@ -161,7 +161,7 @@ class OIDCProvider(Provider):
         claims = self._verified(answer, tokens)
         claims = self.complete(self._with_userinfo(claims, metadata, tokens), answer)
         self.check_person(claims)
-        return identity_of(
+        return read_identity(
             self.name,
             self.options,
             self.subject(claims),
@@ -271,7 +271,7 @@ class OIDCProvider(Provider):
         return list(parse_keys(parse_document(name, response)))
 
 
-def labels_of(name: str, options: ProviderSettings, default: Mapping[str, str]) -> Mapping[str, str]:
+def get_labels(name: str, options: ProviderSettings, default: Mapping[str, str]) -> Mapping[str, str]:
     """Return the name of a provider by language: the configured one, the platform's, or its key."""
     labels: dict[str, Any] = dict(default)
     if options.label:

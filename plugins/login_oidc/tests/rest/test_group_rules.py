@@ -11,7 +11,7 @@ from tests.support.config import Table, write_api_config
 from strongroom.assembly.app import create_app
 from strongroom.foundation.config import ConfigurationError, load
 from strongroom.plugin_api.host import HostAPI
-from strongroom_login_oidc.groups import claim_of, matches
+from strongroom_login_oidc.groups import find_claim, matches
 from strongroom_login_oidc.method import OIDCLogin
 from strongroom_login_oidc.provider_settings import GroupRule
 
@@ -195,4 +195,4 @@ def test_rules_need_an_administrator(
 def test_a_value_is_compared_as_a_whole(claims: dict[str, Any], name: str, expected: bool) -> None:
     rule = GroupRule(claim=name, value="x", tenant="t")
     assert matches(rule, claims) is expected
-    assert (claim_of(claims, name) is None) is (name not in claims and not expected)
+    assert (find_claim(claims, name) is None) is (name not in claims and not expected)

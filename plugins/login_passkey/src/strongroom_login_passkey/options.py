@@ -54,7 +54,7 @@ class PasskeyOptions:
 
     def __post_init__(self) -> None:
         for text in self.origins:
-            if text != _origin_of(urlsplit(text)):
+            if text != _get_origin(urlsplit(text)):
                 raise ValueError(f"origins: must be origins such as https://example.net, not {text}")
         for key in ("enroll_url", "manage_url", "change_password_url"):
             text = getattr(self, key)
@@ -95,7 +95,7 @@ class RelyingParty:
                 f"rp_id must be {host}, the host of server.public_url, or a parent domain, not {rp_id}"
             )
         roots = options.attestation_roots.read_bytes() if options.attestation_roots else None
-        origins = dict.fromkeys((_origin_of(url), *options.origins))
+        origins = dict.fromkeys((_get_origin(url), *options.origins))
         return cls(rp_id, options.rp_name, tuple(origins), roots)
 
 
@@ -116,7 +116,7 @@ def _is_address(host: str) -> bool:
     return True
 
 
-def _origin_of(url: SplitResult) -> str:
+def _get_origin(url: SplitResult) -> str:
     """Return the origin as browsers write it (RFC 6454, section 6.2): without a default port."""
     default = {"https": 443, "http": 80}.get(url.scheme)
     port = f":{url.port}" if url.port not in (None, default) else ""

@@ -96,7 +96,7 @@ class NewWeChatIdSchema(Schema):
     app = _text(MAX_NAME, metadata={"description": f"Only without a state. {_APP}"})
 
     @validates_schema
-    def _one_of(self, data: dict[str, str], **_: Any) -> None:
+    def _require_one(self, data: dict[str, str], **_: Any) -> None:
         if "state" in data and "app" in data:
             raise ValidationError("Must be absent if there is a state.", "app")
 

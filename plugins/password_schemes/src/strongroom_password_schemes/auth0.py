@@ -14,10 +14,10 @@ from strongroom_password_schemes.members import (
     MAX_TEXT,
     get_text,
     is_exported,
-    object_of,
+    read_object,
+    read_whole,
     to_base64,
     unbase64,
-    whole_of,
 )
 from strongroom_password_schemes.standard import log2_of
 
@@ -57,12 +57,12 @@ class Auth0(PasswordScheme):
     def parse(self, described: Json) -> ImportedHash:
         if is_exported(described):
             stored = get_text(described, "hash")
-            return ImportedHash(stored, derivations.cost_of(stored))
-        custom = object_of(described, "custom_password_hash")
-        algorithm, hashed = get_text(custom, "algorithm"), object_of(custom, "hash")
+            return ImportedHash(stored, derivations.read_cost(stored))
+        custom = read_object(described, "custom_password_hash")
+        algorithm, hashed = get_text(custom, "algorithm"), read_object(custom, "hash")
         if algorithm in _SLOW:
             stored = get_text(hashed, "value")
-            cost = derivations.cost_of(stored)
+            cost = derivations.read_cost(stored)
             require(holds=cost.startswith(algorithm), rule=f"hash.value must be of {algorithm}")
             return ImportedHash(stored, cost)
         if algorithm == "scrypt":
@@ -86,33 +86,33 @@ def _encode(password: str, encoding: str) -> bytes:
 
 
 def _phc_of_scrypt(custom: Json, hashed: Json) -> str:
-    salt = _decoded(object_of(custom, "salt"), "salt")
+    salt = _decoded(read_object(custom, "salt"), "salt")
     derived = _decoded(hashed, "hash", "base64")
-    log_n = log2_of(str(whole_of(custom, "cost")))
-    r, p = whole_of(custom, "blockSize"), whole_of(custom, "parallelization")
+    log_n = log2_of(str(read_whole(custom, "cost")))
+    r, p = read_whole(custom, "blockSize"), read_whole(custom, "parallelization")
     rule = "keylen must be the bytes of the hash"
-    require(holds=whole_of(custom, "keylen", len(derived)) == len(derived), rule=rule)
+    require(holds=read_whole(custom, "keylen", len(derived)) == len(derived), rule=rule)
     return f"$scrypt$ln={log_n},r={r},p={p}${to_base64(salt)}${to_base64(derived)}"
 
 
 def _of_digest(algorithm: str, custom: Json, hashed: Json) -> ImportedHash:
-    encoding = get_text(object_of(custom, "password", is_optional=True), "encoding", "utf8")
+    encoding = get_text(read_object(custom, "password", is_optional=True), "encoding", "utf8")
     require(holds=encoding in _PASSWORD_ENCODINGS, rule="password.encoding is unknown")
     if algorithm == "ldap":
         return _of_ldap(hashed, _PASSWORD_ENCODINGS[encoding])
-    salt, place = _salt_of(custom)
+    salt, place = _read_salt(custom)
     key, name = b"", algorithm
     if algorithm == "hmac":
-        key, name = _decoded(object_of(hashed, "key"), "hash.key"), get_text(hashed, "digest")
+        key, name = _decoded(read_object(hashed, "key"), "hash.key"), get_text(hashed, "digest")
         require(holds=bool(key), rule="hash.key must not be empty")
     parameters = {place: salt, "key": key}
     digest = _decoded(hashed, "hash", "hex")
     return _wrapped(name, digest, _PASSWORD_ENCODINGS[encoding], parameters)
 
 
-def _salt_of(custom: Json) -> tuple[bytes, str]:
+def _read_salt(custom: Json) -> tuple[bytes, str]:
     """Return the salt, and whether it stands before or after the password."""
-    described = object_of(custom, "salt", is_optional=True)
+    described = read_object(custom, "salt", is_optional=True)
     position = get_text(described, "position", "prefix")
     require(holds=position in ("prefix", "suffix"), rule="salt.position must be prefix or suffix")
     salt = _decoded(described, "salt") if described else b""

@@ -221,13 +221,13 @@ _MATCHES: Final = {
 }
 
 
-def cost_of(stored: str) -> str:
+def read_cost(stored: str) -> str:
     """Return the parameters of a hash by any of the functions.
 
     Raises:
         HashRejected: it is malformed or too expensive.
     """
-    return _COSTS[_kind_of(stored)](stored)
+    return _COSTS[_find_kind(stored)](stored)
 
 
 def matches(secret: bytes, stored: str) -> bool:
@@ -236,10 +236,10 @@ def matches(secret: bytes, stored: str) -> bool:
     Raises:
         HashRejected: the hash is malformed or too expensive.
     """
-    return _MATCHES[_kind_of(stored)](secret, stored)
+    return _MATCHES[_find_kind(stored)](secret, stored)
 
 
-def _kind_of(stored: str) -> str:
+def _find_kind(stored: str) -> str:
     kind = _KINDS.get(stored[:2])
     if kind is None:
         raise HashRejected("hash must begin with $2, $argon2, $pbkdf2 or $scrypt")

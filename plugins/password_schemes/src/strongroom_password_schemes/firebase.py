@@ -11,7 +11,7 @@ from strongroom_password_schemes.derivations import (
     require,
     require_scrypt,
 )
-from strongroom_password_schemes.members import get_text, to_base64, unbase64, whole_of
+from strongroom_password_schemes.members import get_text, read_whole, to_base64, unbase64
 
 _KEY_BYTES: Final = 32
 _PARTS: Final = ("salt", "saltSeparator", "signerKey", "hash")
@@ -33,7 +33,7 @@ class Firebase(PasswordScheme):
             # The text that this server stores, and exports.
             texts = zip(_PARTS, match[3].split("$")[1:], strict=True)
             described = dict(texts, rounds=match[2], memCost=match[1])
-        rounds, log_n = whole_of(described, "rounds"), whole_of(described, "memCost")
+        rounds, log_n = read_whole(described, "rounds"), read_whole(described, "memCost")
         parts = [unbase64(get_text(described, name), name) for name in _PARTS]
         require(holds=max(map(len, parts)) <= MAX_SALT_BYTES, rule="firebase: a member is too long")
         rule = "firebase needs a hash as long as the signer key"

@@ -8,10 +8,10 @@ from strongroom_password_schemes import derivations
 from strongroom_password_schemes.members import (
     get_text,
     is_exported,
-    object_of,
+    read_object,
+    read_whole,
     to_base64,
     unbase64,
-    whole_of,
 )
 
 _DIGESTS: Final = {"pbkdf2": "sha1", "pbkdf2-sha256": "sha256", "pbkdf2-sha512": "sha512"}
@@ -30,15 +30,17 @@ class Keycloak(PasswordScheme):
         if is_exported(described):
             stored = get_text(described, "hash")
         else:
-            stored = _phc_of(object_of(described, "credentialData"), object_of(described, "secretData"))
-        return ImportedHash(stored, derivations.cost_of(stored))
+            stored = _make_phc(
+                read_object(described, "credentialData"), read_object(described, "secretData")
+            )
+        return ImportedHash(stored, derivations.read_cost(stored))
 
     def verify(self, password: str, stored: str) -> bool:
         return derivations.matches(password.encode(), stored)
 
 
-def _phc_of(data: Mapping[str, Any], secret: Mapping[str, Any]) -> str:
-    algorithm, iterations = get_text(data, "algorithm"), whole_of(data, "hashIterations")
+def _make_phc(data: Mapping[str, Any], secret: Mapping[str, Any]) -> str:
+    algorithm, iterations = get_text(data, "algorithm"), read_whole(data, "hashIterations")
     salt, value = (unbase64(get_text(secret, name), name) for name in ("salt", "value"))
     texts = f"${to_base64(salt)}${to_base64(value)}"
     if algorithm in _DIGESTS:
@@ -46,10 +48,10 @@ def _phc_of(data: Mapping[str, Any], secret: Mapping[str, Any]) -> str:
     if algorithm != "argon2":
         raise HashRejected(f"algorithm must be argon2 or one of: {', '.join(_DIGESTS)}")
     parameters = {
-        name: _first(values) for name, values in object_of(data, "additionalParameters").items()
+        name: _first(values) for name, values in read_object(data, "additionalParameters").items()
     }
     version = _ARGON2_VERSIONS.get(get_text(parameters, "version", "1.3"), 0)
-    memory, lanes = whole_of(parameters, "memory"), whole_of(parameters, "parallelism")
+    memory, lanes = read_whole(parameters, "memory"), read_whole(parameters, "parallelism")
     kind = get_text(parameters, "type", "id")
     return f"$argon2{kind}$v={version}$m={memory},t={iterations},p={lanes}{texts}"
 

@@ -29,7 +29,7 @@ def get_text(described: Json, name: str, default: str | None = None) -> str:
     return value
 
 
-def whole_of(described: Json, name: str, default: int | None = None) -> int:
+def read_whole(described: Json, name: str, default: int | None = None) -> int:
     """Return a member that is a positive whole number, also one in text.
 
     Raises:
@@ -43,7 +43,7 @@ def whole_of(described: Json, name: str, default: int | None = None) -> int:
     return value
 
 
-def object_of(described: Json, name: str, *, is_optional: bool = False) -> Mapping[str, Any]:
+def read_object(described: Json, name: str, *, is_optional: bool = False) -> Mapping[str, Any]:
     """Return a member that is an object, or one in JSON text.
 
     Raises:

@@ -136,7 +136,7 @@ class Django(PasswordScheme):
 
     def parse(self, described: Json) -> ImportedHash:
         stored = get_text(described, "hash")
-        return ImportedHash(stored, derivations.cost_of(_phc_of_django(stored)))
+        return ImportedHash(stored, derivations.read_cost(_phc_of_django(stored)))
 
     def verify(self, password: str, stored: str) -> bool:
         secret = password.encode()

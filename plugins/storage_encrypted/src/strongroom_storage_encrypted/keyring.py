@@ -47,7 +47,7 @@ class Keyring:
         self._known: dict[KeyName, TenantKey] = {}
         self._of_scope: dict[str, TenantKey] = {}
 
-    def key_of(self, scope: str | None) -> TenantKey:
+    def get_key(self, scope: str | None) -> TenantKey:
         """Return a key for new objects of a scope; it is created if the scope has none."""
         scope_id = _scope_id(scope)
         # Held while a key is created, so that this process creates only one.

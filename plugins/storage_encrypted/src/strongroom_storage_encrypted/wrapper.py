@@ -98,7 +98,7 @@ class EncryptedStorage(StorageWrapper[NoOptions], ScopedWrites, WrappedKeys):
         """Return the bytes before the first piece of a new object, and the cipher of its pieces."""
         file_key = secrets.token_bytes(FILE_KEY_BYTES)
         nonce = secrets.token_bytes(PAYLOAD_NONCE_BYTES)
-        return self._keyring.key_of(scope).header(key, file_key) + nonce, Pieces(file_key, nonce)
+        return self._keyring.get_key(scope).header(key, file_key) + nonce, Pieces(file_key, nonce)
 
     @contextmanager
     def _from_start(self, key: str, length: int | None) -> Iterator[Iterator[bytes]]:

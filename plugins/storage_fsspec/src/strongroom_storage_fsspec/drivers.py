@@ -42,7 +42,7 @@ class Driver:
         self._options = options
         self.protocol: str = get_protocol(options.url)
         self._arguments = dict(options.options)
-        kind = _class_of(self.protocol)
+        kind = _find_class(self.protocol)
         if kind.__module__ == _UNVERIFIED:
             # It accepts any host key, so another machine could receive the files.
             raise StorageError(
@@ -99,7 +99,7 @@ class Driver:
             raise StorageError(f'{self.protocol} cannot rename; use publish = "direct"')
 
 
-def _class_of(protocol: str) -> type[AbstractFileSystem]:
+def _find_class(protocol: str) -> type[AbstractFileSystem]:
     try:
         kind: type[AbstractFileSystem] = get_filesystem_class(protocol)
     except (ImportError, ValueError) as error:

@@ -60,7 +60,7 @@ from strongroom_login_oauth.testing.harness import (
     Harness,
     PlatformHarness,
     Through,
-    attempt_of,
+    make_attempt,
     make_login,
     new_proof,
 )
@@ -91,8 +91,8 @@ __all__ = [
     "RedirectLoginContract",
     "SpoiledServer",
     "Through",
-    "attempt_of",
     "contract_server",
+    "make_attempt",
     "make_email",
     "make_login",
     "make_mobile",

@@ -20,7 +20,7 @@ from strongroom_login_oauth.testing.faults import (
     FaultProxy,
     proxies,
 )
-from strongroom_login_oauth.testing.harness import PlatformHarness, attempt_of, make_login
+from strongroom_login_oauth.testing.harness import PlatformHarness, make_attempt, make_login
 
 MOST_REQUESTS: Final = 8
 _PATIENCE: Final = 15
@@ -139,7 +139,7 @@ def _outcome(
     login: Any, proof: dict[str, str]
 ) -> VerifiedCredential | LoginRejected | LoginUnavailable | None:
     try:
-        verified: VerifiedCredential | None = login.authenticate(attempt_of(login.name, proof))
+        verified: VerifiedCredential | None = login.authenticate(make_attempt(login.name, proof))
     except (LoginRejected, LoginUnavailable) as failure:
         return failure
     return verified

@@ -20,7 +20,7 @@ from strongroom.plugin_api.login import Credential, LoginMethod
 from strongroom.plugin_api.web import ApiError
 from strongroom.testing.state import OpenedPlugin, Run, opened_plugin
 from strongroom_login_oauth.method import OAuthLogin
-from strongroom_login_oauth.testing.harness import Harness, attempt_of, new_proof
+from strongroom_login_oauth.testing.harness import Harness, make_attempt, new_proof
 
 UNPROVEN: Final = "unproven"
 """The platform does not say that the person has proven the contact; the operator trusts it."""
@@ -233,7 +233,7 @@ def _log_in(
     login = opened.host.extension(contacts.method)
     proof = contacts.new_proof(login, contacts.names[state != PROVEN], person)
     try:
-        outcome = opened.log_in(attempt_of(contacts.method.name, proof))
+        outcome = opened.log_in(make_attempt(contacts.method.name, proof))
     except ApiError as error:
         outcome = error.code
     return _Case(state, holder, person, holder_id, contact, outcome)

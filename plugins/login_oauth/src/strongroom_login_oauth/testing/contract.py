@@ -28,7 +28,7 @@ from strongroom_login_oauth.testing.harness import (
     platform_server,
     query_parameters,
 )
-from strongroom_login_oauth.testing.rest_client import RestClient, answer_of
+from strongroom_login_oauth.testing.rest_client import RestClient, get_answer
 
 _AT_ONCE = 16
 _ABROAD = "https://elsewhere.example"
@@ -87,9 +87,9 @@ class RedirectLoginContract:
     def log_in(self, harness: Harness, client: RestClient, person: str = MEMBER) -> Reply:
         """Log a person in by the REST API."""
         redirect = harness.approve(client.begin()["url"], person)
-        return client.finish(answer_of(harness.method, redirect))
+        return client.finish(get_answer(harness.method, redirect))
 
-    def user_of(self, reply: Reply) -> LiveUser:
+    def get_user(self, reply: Reply) -> LiveUser:
         """Return the user of a login."""
         assert reply.status == HTTPStatus.OK, reply.text
         return LiveUser(reply.json()["user"]["id"], "", reply.json()["accessToken"])
@@ -99,9 +99,9 @@ class RedirectLoginContract:
     def test_a_member_logs_in_as_the_same_user_each_time(
         self, harness: Harness, client: RestClient
     ) -> None:
-        users = {self.user_of(self.log_in(harness, client)).id for _ in range(2)}
+        users = {self.get_user(self.log_in(harness, client)).id for _ in range(2)}
         assert len(users) == 1
-        assert self.user_of(self.log_in(harness, client, OTHER)).id not in users
+        assert self.get_user(self.log_in(harness, client, OTHER)).id not in users
 
     def test_an_outsider_is_refused(self, harness: Harness, client: RestClient) -> None:
         if not harness.has_outsiders:
@@ -112,13 +112,13 @@ class RedirectLoginContract:
     def test_a_code_counts_once(self, harness: Harness, client: RestClient) -> None:
         if harness.reuses_codes:
             pytest.skip("the platform accepts codes twice")
-        answer = answer_of(harness.method, harness.approve(client.begin()["url"]))
-        self.user_of(client.finish(answer))
+        answer = get_answer(harness.method, harness.approve(client.begin()["url"]))
+        self.get_user(client.finish(answer))
         state = client.begin()["state"]
         assert client.finish({**answer, "state": state}).status == HTTPStatus.UNAUTHORIZED
 
     def test_a_made_up_code_is_refused(self, harness: Harness, client: RestClient) -> None:
-        answer = answer_of(harness.method, harness.approve(client.begin()["url"]))
+        answer = get_answer(harness.method, harness.approve(client.begin()["url"]))
         reply = client.finish({**answer, "code": "made-up"})
         assert reply.status == HTTPStatus.UNAUTHORIZED
         assert str(reply.error).startswith(f"error.{client.name}-")
@@ -134,38 +134,38 @@ class RedirectLoginContract:
     def test_a_state_of_another_browser_is_refused(
         self, harness: Harness, server: LiveServer, client: RestClient
     ) -> None:
-        answer = answer_of(harness.method, harness.approve(client.begin()["url"]))
+        answer = get_answer(harness.method, harness.approve(client.begin()["url"]))
         other = RestClient(server, client.method)
         other.begin()
         assert other.finish(answer).error == "error.state-invalid"
         assert RestClient(server, client.method).finish(answer).error == "error.state-invalid"
-        self.user_of(client.finish(answer))
+        self.get_user(client.finish(answer))
 
     def test_a_state_counts_once(self, harness: Harness, client: RestClient) -> None:
-        answer = answer_of(harness.method, harness.approve(client.begin()["url"]))
-        self.user_of(client.finish(answer))
-        again = answer_of(harness.method, harness.approve(client.begin()["url"]))
+        answer = get_answer(harness.method, harness.approve(client.begin()["url"]))
+        self.get_user(client.finish(answer))
+        again = get_answer(harness.method, harness.approve(client.begin()["url"]))
         assert client.finish({**again, "state": answer["state"]}).error == "error.state-invalid"
 
     def test_a_refused_code_uses_its_state_up(self, harness: Harness, client: RestClient) -> None:
-        answer = answer_of(harness.method, harness.approve(client.begin()["url"]))
+        answer = get_answer(harness.method, harness.approve(client.begin()["url"]))
         client.finish({**answer, "code": "made-up"})
         assert client.finish(answer).error == "error.state-invalid"
 
     @pytest.mark.parametrize("state", ["made-up", "0", "login0", "browser0"])
     def test_an_unknown_state_is_refused(self, harness: Harness, client: RestClient, state: str) -> None:
-        answer = answer_of(harness.method, harness.approve(client.begin()["url"]))
+        answer = get_answer(harness.method, harness.approve(client.begin()["url"]))
         assert client.finish({**answer, "state": state}).error == "error.state-invalid"
 
     def test_a_state_counts_for_its_purpose(self, harness: Harness, client: RestClient) -> None:
-        client.by = self.user_of(self.log_in(harness, client))
-        answer = answer_of(harness.method, harness.approve(client.begin("bind")["url"]))
+        client.by = self.get_user(self.log_in(harness, client))
+        answer = get_answer(harness.method, harness.approve(client.begin("bind")["url"]))
         assert client.finish(answer).error == "error.state-invalid"
-        answer = answer_of(harness.method, harness.approve(client.begin()["url"]))
+        answer = get_answer(harness.method, harness.approve(client.begin()["url"]))
         assert client.bind(answer).error == "error.state-invalid"
 
     def test_many_requests_at_once_log_in_once(self, harness: Harness, client: RestClient) -> None:
-        answer = answer_of(harness.method, harness.approve(client.begin()["url"]))
+        answer = get_answer(harness.method, harness.approve(client.begin()["url"]))
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             statuses = list(pool.map(lambda _: client.finish(answer).status, range(_AT_ONCE)))
         assert sorted(statuses) == [HTTPStatus.OK, *[HTTPStatus.BAD_REQUEST] * (_AT_ONCE - 1)]
@@ -190,22 +190,22 @@ class RedirectLoginContract:
     # Bindings
 
     def test_a_user_binds_another_account(self, harness: Harness, client: RestClient) -> None:
-        client.by = self.user_of(self.log_in(harness, client))
-        former = self.user_of(self.log_in(harness, RestClient(client.server, client.method), OTHER))
-        answer = answer_of(harness.method, harness.approve(client.begin("bind")["url"], OTHER))
+        client.by = self.get_user(self.log_in(harness, client))
+        former = self.get_user(self.log_in(harness, RestClient(client.server, client.method), OTHER))
+        answer = get_answer(harness.method, harness.approve(client.begin("bind")["url"], OTHER))
         reply = client.bind(answer)
         # The account belongs to the other user.
         assert reply.error == "error.credential-conflict" or reply.status == HTTPStatus.CONFLICT, (
             reply.text
         )
-        again = self.user_of(self.log_in(harness, RestClient(client.server, client.method), OTHER))
+        again = self.get_user(self.log_in(harness, RestClient(client.server, client.method), OTHER))
         assert again.id == former.id
 
     def test_a_state_of_another_user_binds_nothing(
         self, harness: Harness, server: LiveServer, client: RestClient
     ) -> None:
         client.by = server.user()
-        answer = answer_of(harness.method, harness.approve(client.begin("bind")["url"]))
+        answer = get_answer(harness.method, harness.approve(client.begin("bind")["url"]))
         client.by = server.user()
         assert client.bind(answer).error == "error.state-invalid"
 
@@ -213,7 +213,7 @@ class RedirectLoginContract:
         self, harness: Harness, server: LiveServer, client: RestClient
     ) -> None:
         client.by = server.user()
-        answer = answer_of(harness.method, harness.approve(client.begin("bind")["url"]))
+        answer = get_answer(harness.method, harness.approve(client.begin("bind")["url"]))
         assert client.bind(answer).status in (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN)
 
     # Browsers
@@ -309,8 +309,8 @@ class RedirectLoginContract:
         assert browser.path == "/account/"
 
     def test_no_log_has_a_secret(self, harness: Harness, server: LiveServer, client: RestClient) -> None:
-        answer = answer_of(harness.method, harness.approve(client.begin()["url"]))
-        token = self.user_of(client.finish(answer)).token
+        answer = get_answer(harness.method, harness.approve(client.begin()["url"]))
+        token = self.get_user(client.finish(answer)).token
         log = server.log.read_text(errors="replace")
         secrets = (*harness.secrets, answer["code"], quote(answer["code"], safe=""), token)
         assert [secret for secret in secrets if secret in log] == []
@@ -372,7 +372,7 @@ class OAuthLoginContract(RedirectLoginContract):
         assert reply.status == HTTPStatus.SEE_OTHER, reply.text
         assert reply.headers["location"].startswith(target)
         assert "no-store" in reply.headers["cache-control"]
-        self.user_of(client.finish(answer_of(harness.method, reply.headers["location"])))
+        self.get_user(client.finish(get_answer(harness.method, reply.headers["location"])))
 
     def test_a_refusal_is_handed_over_as_an_error_of_this_server(
         self, harness: Harness, server: LiveServer, client: RestClient

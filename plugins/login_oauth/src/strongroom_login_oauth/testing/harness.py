@@ -21,10 +21,10 @@ from strongroom.plugin_api.login import (
 from strongroom.testing.clock import ManualClock
 from strongroom.testing.server import LiveServer, Reply, free_port, live_server
 from strongroom_login_oauth.memory import MemoryValues
-from strongroom_login_oauth.method import OAuthLogin, proof_of
+from strongroom_login_oauth.method import OAuthLogin, make_proof
 from strongroom_login_oauth.provider import Start
 from strongroom_login_oauth.routes import redirect_uri
-from strongroom_login_oauth.testing.rest_client import RestClient, answer_of, query_parameters
+from strongroom_login_oauth.testing.rest_client import RestClient, get_answer, query_parameters
 
 __all__ = [
     "MEMBER",
@@ -33,7 +33,7 @@ __all__ = [
     "Harness",
     "PlatformHarness",
     "Through",
-    "attempt_of",
+    "make_attempt",
     "make_login",
     "new_proof",
     "platform_server",
@@ -129,7 +129,7 @@ class Harness(PlatformHarness):
     def begin_login(self, server: LiveServer) -> Callable[[], Reply]:
         """Let a member confirm a login at the only provider."""
         client = RestClient(server, self.method)
-        answer = answer_of(self.method, self.approve(client.begin()["url"]))
+        answer = get_answer(self.method, self.approve(client.begin()["url"]))
         return lambda: client.finish(answer)
 
 
@@ -179,7 +179,7 @@ def make_login(harness: PlatformHarness, through: Through = lambda url: url, **c
     return login
 
 
-def attempt_of(method: str, proof: Mapping[str, str]) -> LoginAttempt:
+def make_attempt(method: str, proof: Mapping[str, str]) -> LoginAttempt:
     """Return an attempt with a proof."""
     return LoginAttempt(Client("192.0.2.1"), method=method, proof=proof)
 
@@ -217,7 +217,7 @@ def new_proof(
         "nonce": start.nonce,
         "code_verifier": verifier,
     }
-    return proof_of(login.selector, kept, {"code": code, **known})
+    return make_proof(login.selector, kept, {"code": code, **known})
 
 
 def _dataclass(kind: type[Any], table: Mapping[str, Any]) -> Any:

@@ -53,7 +53,7 @@ class RestClient:
         return self.post(self.method.ids_path(), answer)
 
 
-def answer_of(method: type[OAuthLogin[Any]], redirect: str) -> dict[str, str]:
+def get_answer(method: type[OAuthLogin[Any]], redirect: str) -> dict[str, str]:
     """Return the body for the REST API that the redirect of the platform leads to."""
     query = query_parameters(redirect)
     names = ("state", *method.parameters)

@@ -10,7 +10,7 @@ Source: https://gitee.com/api/v5/oauth_doc and https://gitee.com/api/v5/swagger
 from collections.abc import Mapping
 from typing import Any, Final
 
-from strongroom_login_oidc.presets.oauth2 import ProfileProvider, named, number_of
+from strongroom_login_oidc.presets.oauth2 import ProfileProvider, named, read_number
 from strongroom_login_oidc.presets.preset import Preset
 
 
@@ -25,7 +25,7 @@ class GiteeProvider(ProfileProvider):
         api = f"{self.options.base_url}/api/v5"
         profile = self.documents.get_object("profile", f"{api}/user", access_token)
         emails = self.documents.get_list("addresses", f"{api}/emails", access_token)
-        return number_of(profile), named(profile), primary_email(emails)
+        return read_number(profile), named(profile), primary_email(emails)
 
 
 def primary_email(emails: list[Any]) -> str | None:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 
 from strongroom_login_oauth.errors import CodeInvalid, Misconfigured
-from strongroom_login_oidc.presets.oauth2 import ProfileProvider, named, number_of
+from strongroom_login_oidc.presets.oauth2 import ProfileProvider, named, read_number
 from strongroom_login_oidc.presets.preset import Preset
 
 
@@ -38,7 +38,7 @@ class GitHubProvider(ProfileProvider):
         api = api_url(str(self.options.base_url))
         profile = self.documents.get_object("profile", f"{api}/user", access_token)
         emails = self.documents.get_list("addresses", f"{api}/user/emails", access_token)
-        return number_of(profile), named(profile), primary_email(emails)
+        return read_number(profile), named(profile), primary_email(emails)
 
 
 def api_url(base_url: str) -> str:

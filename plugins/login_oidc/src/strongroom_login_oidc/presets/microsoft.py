@@ -33,11 +33,11 @@ class MicrosoftProvider(OIDCProvider):
 
     def discovery_issuer(self) -> str:
         """Return the issuer of the authority, which is a template for several tenants."""
-        return self._issuer_of(AUTHORITIES.get(self._authority, self._authority))
+        return self._get_issuer(AUTHORITIES.get(self._authority, self._authority))
 
     def check_token_issuer(self, claims: Claims) -> None:
         """Require the issuer of the token's tenant."""
-        check_issuer(claims, self._issuer_of(_id(claims, "tid")))
+        check_issuer(claims, self._get_issuer(_id(claims, "tid")))
 
     def check_person(self, claims: Claims) -> None:
         """Require that the authority and ``tenants`` have the person's tenant.
@@ -66,7 +66,7 @@ class MicrosoftProvider(OIDCProvider):
     def _authority(self) -> str:
         return self.options.tenant or "common"
 
-    def _issuer_of(self, tenant: str) -> str:
+    def _get_issuer(self, tenant: str) -> str:
         return f"{self.options.base_url}/{tenant}/v2.0"
 
 

@@ -10,8 +10,8 @@ from strongroom_login_oauth.errors import AnswerInvalid
 from strongroom_login_oauth.provider import Answer, Identity, Provider, Start
 from strongroom_login_oidc.documents import Documents
 from strongroom_login_oidc.exchange import ClientKeys, TokenEndpoint
-from strongroom_login_oidc.people import identity_of
-from strongroom_login_oidc.provider import Environment, labels_of
+from strongroom_login_oidc.people import read_identity
+from strongroom_login_oidc.provider import Environment, get_labels
 from strongroom_login_oidc.provider_settings import ProviderSettings
 
 _NUMBERS: Final = 1 << 63
@@ -36,7 +36,7 @@ class ProfileProvider(Provider):
         self.environment = environment
         self.register = options.register
         self.shared_redirect_uri = options.shared_redirect_uri
-        self.labels = labels_of(name, options, {})
+        self.labels = get_labels(name, options, {})
         self.icon = options.icon or self.icon
         timeouts = environment.connect_timeout, environment.read_timeout
         keys = ClientKeys(options.client_id, POST, options.client_secret)
@@ -64,7 +64,7 @@ class ProfileProvider(Provider):
         """Redeem the code, and return the person of the access token."""
         subject, profile, email = self.person(self.access_token(answer))
         identify = self.environment.identify
-        return identity_of(self.name, self.options, subject, profile, email=email, identify=identify)
+        return read_identity(self.name, self.options, subject, profile, email=email, identify=identify)
 
     def access_token(self, answer: Answer) -> str:
         """Return the access token of a code."""
@@ -76,7 +76,7 @@ class ProfileProvider(Provider):
         self._tokens.close()
 
 
-def number_of(profile: Mapping[str, Any]) -> str:
+def read_number(profile: Mapping[str, Any]) -> str:
     """Return the number of an account, which is never given to another one; names are.
 
     Raises:
