@@ -75,8 +75,11 @@ def test_each_template_has_a_screen() -> None:
 
 
 FAULTY: Final = """<!doctype html><html lang="en"><title>Faulty</title><style>
-    :focus { outline: none } #wide { width: 2000px } a { color: #eee; background: #fff }
+    :focus { outline: none } #wide { width: 2000px } #spinning { animation: spin 5s infinite }
+    @keyframes spin { to { rotate: 1turn } }
+    #unseen { forced-color-adjust: none; color: #fff; background: #fff; border-color: #fff } a { color: #eee; background: #fff }
 </style><body><main><h1>标题</h1><p id="wide">Wide</p><button style="height: 20px">Low</button>
+<button id="unseen">Unseen</button> <b id="spinning">Spinning</b>
 <a href="/b" tabindex="2">Second</a> <a href="/a" tabindex="1">First</a>
 <img src="https://elsewhere.example/a.png" alt="">
 <script>throw new Error("broken")</script></main></body></html>"""
@@ -92,6 +95,8 @@ FAULTY: Final = """<!doctype html><html lang="en"><title>Faulty</title><style>
         ("zh", "English text: 'Wide'"),
         ("zh", "the language is 'en'"),
         ("en", "color-contrast"),
+        ("en", "moves in spite of reduced motion: spin"),
+        ("en", "forced colours: not visible: BUTTON Unseen"),
         ("en", "no visible focus: BUTTON Low"),
         ("en", "Tab reaches"),
         ("en", "script: broken"),

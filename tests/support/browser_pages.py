@@ -26,6 +26,22 @@ _MAX_CONTROLS: Final = 150
 _OF_THE_KEYBOARD: Final = "en"
 
 _SCROLLS: Final = "document.documentElement.scrollWidth > innerWidth"
+_MOVES: Final = """() => document.getAnimations()
+    .filter(item => item.effect.getComputedTiming().duration > 1)
+    .map(item => `${item.animationName ?? item.transitionProperty} of ${item.effect.target?.className}`)
+"""
+# A control whose edge and text have the colour of its surface is not seen there.
+_UNSEEN: Final = """() =>
+    [...document.querySelectorAll("button, .button, select, textarea, input:not([type=hidden])")]
+      .filter(item => item.checkVisibility({visibilityProperty: true, opacityProperty: true}))
+      .filter(item => !["checkbox", "radio", "file", "range"].includes(item.type))
+      .filter(item => item.getBoundingClientRect().height > 1)
+      .filter(item => {
+        const style = getComputedStyle(item);
+        return style.color === style.backgroundColor && style.borderTopColor === style.backgroundColor;
+      })
+      .map(item => `${item.tagName} ${item.textContent.trim() || item.name}`)
+"""
 # A finger needs 44 pixels, and a mouse 24 (WCAG 2.2, section 2.5.8). Controls in a sentence are exempt.
 _LEAST_OF_FINGERS: Final = 44
 _LEAST_OF_MICE: Final = 24
@@ -175,6 +191,7 @@ class Walk:
         yield from self._text_faults(page, screen)
         if self.has_scripts:
             yield from _axe_faults(page)
+            yield from _forced_colour_faults(page)
         # The order of controls does not depend on the language.
         if self.has_scripts and self.language == _OF_THE_KEYBOARD:
             yield from _keyboard_faults(page)
@@ -251,6 +268,20 @@ def _axe_faults(page: Page) -> Iterator[str]:
         for violation in Axe().run(page).response["violations"]:
             nodes = [node["html"] for node in violation["nodes"]]
             yield f"{scheme} {width}: {violation['id']} {nodes}"
+
+
+def _forced_colour_faults(page: Page) -> Iterator[str]:
+    """Inspect a page in colours of the system, as in the mode of high contrast of Windows."""
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce", forced_colors="active")
+        yield from (f"{scheme}, forced colours: not visible: {item}" for item in page.evaluate(_UNSEEN))
+        yield from (f"moves in spite of reduced motion: {item}" for item in page.evaluate(_MOVES))
+        # The system chooses the colours, and axe ignores them.
+        options = {"rules": {"color-contrast": {"enabled": False}}}
+        for violation in Axe().run(page, options=options).response["violations"]:
+            nodes = [node["html"] for node in violation["nodes"]]
+            yield f"{scheme}, forced colours: {violation['id']} {nodes}"
+    page.emulate_media(color_scheme="light", forced_colors="none")
 
 
 def _keyboard_faults(page: Page) -> Iterator[str]:

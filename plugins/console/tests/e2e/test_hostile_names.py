@@ -75,7 +75,7 @@ def test_400_names_of_files_run_nothing(page: Page, server: LiveServer, noted: l
     root = f"{server.url}/console/tenants/{tenant}"
     for number in range(1, len(files) // 100 + 2):
         for view in ("list", "grid"):
-            page.goto(f"{root}/files/?pageNumber={number}&view={view}")
+            page.goto(f"{root}/files/?page={number}&view={view}")
             expect(page.locator("#nodes tbody tr[data-id]").first).to_be_visible()
     for file in files[: len(ATTACKS)]:
         for tab in ("", "/versions", "/share", "/access", "/activity", "/rename"):
