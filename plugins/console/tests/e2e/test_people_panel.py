@@ -1,5 +1,7 @@
 """The panel of a person next to a list of people, in Chromium."""
 
+import base64
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -8,6 +10,10 @@ from tests.support.browsers import needs_chromium
 from tests.support.console_desk import Desk
 
 from strongroom.testing.server import PASSWORD, LiveServer, LiveUser
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 
 pytestmark = [needs_chromium]
 
@@ -68,22 +74,54 @@ def test_a_change_in_the_panel_shows_in_the_list_and_keeps_the_selection(members
 def test_the_tabs_of_a_user_stay_in_the_panel(users: Page) -> None:
     address, drawer = users.url, users.locator("#drawer")
     users.locator("tr[data-id] td a").first.click()
-    drawer.locator(".tabs a").nth(1).click()
-    expect(drawer.locator(".tabs [aria-current]")).to_have_text("Logins and devices")
+    current = drawer.locator(".tabs [aria-current]")
+    drawer.locator(".tabs a[href$='/sessions']").click()
+    expect(current).to_have_attribute("href", re.compile("/sessions$"))
     users.keyboard.press("ArrowDown")
     expect(drawer.locator("h1")).to_have_text(users.locator("tr[data-id] a bdi").nth(1).inner_text())
-    expect(drawer.locator(".tabs [aria-current]")).to_have_text("Logins and devices")
+    expect(current).to_have_attribute("href", re.compile("/sessions$"))
     assert users.url == address
 
 
-def test_a_slow_page_shows_a_skeleton(members: Page) -> None:
+def delay(page: Page, url: str) -> None:
     def wait(route: Route) -> None:
-        members.wait_for_timeout(700)
+        page.wait_for_timeout(800)
         route.continue_()
 
-    members.route("**/members/*/", wait)
+    page.route(url, wait)
+
+
+def test_a_slow_page_shows_a_skeleton(members: Page) -> None:
+    delay(members, "**/members/*/")
     members.locator("tr[data-id] td a").first.click()
     skeleton = members.locator("#drawer .skeleton")
-    expect(skeleton).to_be_visible()
+    expect(skeleton).to_have_css("opacity", "1")
     expect(members.locator("#drawer h1")).to_be_visible()
+    expect(skeleton).to_be_hidden()
+
+
+def test_a_quick_page_shows_none(members: Page) -> None:
+    members.locator("tr[data-id] td a").first.click()
+    expect(members.locator("#drawer h1")).to_be_visible()
+    expect(members.locator("#drawer .skeleton")).to_be_hidden()
+
+
+def test_slow_results_show_a_skeleton(members: Page) -> None:
+    delay(members, "**/find/results*")
+    members.keyboard.press("Control+k")
+    skeleton = members.locator("#palette .skeleton")
+    expect(skeleton).to_have_css("opacity", "1")
+    expect(members.locator("#palette [role=option]").first).to_be_visible()
+    expect(skeleton).to_be_hidden()
+
+
+def test_a_slow_preview_shows_a_skeleton_also_with_reduced_motion(desk: Desk) -> None:
+    desk.server.upload(desk.tenant, desk.user, "dot.png", PNG)
+    desk.page.emulate_media(reduced_motion="reduce")
+    desk.open_files()
+    delay(desk.page, "**/preview")
+    desk.page.locator("#nodes .name a").click()
+    skeleton = desk.page.locator("#drawer .preview .skeleton")
+    expect(skeleton).to_have_css("opacity", "1")
+    expect(skeleton.locator("span").first).to_have_css("animation-name", "none")
     expect(skeleton).to_be_hidden()

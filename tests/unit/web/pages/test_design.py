@@ -48,7 +48,7 @@ def test_the_line_around_fields_is_seen() -> None:
 
 def test_sheets_are_sent_without_comments_and_needless_space() -> None:
     assert minified("/* a */\n:root { --a: b, c;\n  d: e; }\n.f > g { h: i }") == (
-        ":root{--a:b,c;d:e}.f > g{h:i}"
+        ":root{--a:b,c;d:e}.f>g{h:i}"
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 _COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
-_SPACE: Final = re.compile(r"\s*([{};,])\s*|(?<=[\w-])(:)\s+|\s+")
+_SPACE: Final = re.compile(r"\s*([{};,>])\s*|(?<=[\w-])(:)\s+|\s+")
 _COMMENT_LINE: Final = re.compile(r"^[ \t]*//.*\n|(?<=[;{}\],]) // .*|^[ \t]+", re.MULTILINE)
 
 _OF_OTHERS: Final = "vendor"

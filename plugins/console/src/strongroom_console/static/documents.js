@@ -45,5 +45,10 @@ export function adopted(element) {
 // Prepares a part of a page: what only scripts can do.
 export function prepare(root) {
   for (const button of root.querySelectorAll("button[data-copy]")) button.hidden = false;
+  for (const picture of root.querySelectorAll(".waits > img")) {
+    if (picture.complete && picture.ownerDocument === document) continue;
+    picture.parentElement.ariaBusy = true;
+    picture.onload = picture.onerror = () => { picture.parentElement.ariaBusy = null; };
+  }
   makeSearchable(root);
 }

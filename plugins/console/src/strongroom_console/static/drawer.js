@@ -24,7 +24,7 @@ function subjectOf(url, beginnings = prefixes) {
 export async function openDrawer(url, takesFocus = true) {
   const number = asked += 1;
   open();
-  drawer.setAttribute("aria-busy", "true");
+  content.parentElement.ariaBusy = true;
   try {
     const page = await fetchPage(url);
     if (number !== asked) return;
@@ -49,7 +49,7 @@ function show(page, url) {
   drawer.scrollTop = 0;
   drawer.querySelector("a[data-page]").href = url;
   open();
-  drawer.removeAttribute("aria-busy");
+  content.parentElement.ariaBusy = null;
   mark(url);
 }
 
@@ -149,7 +149,7 @@ if (drawer) {
   // Players stop.
   drawer.addEventListener("close", () => {
     asked += 1;
-    drawer.removeAttribute("aria-busy");
+    content.parentElement.ariaBusy = null;
     content.replaceChildren();
     for (const row of rows()) row.classList.remove("current");
   });

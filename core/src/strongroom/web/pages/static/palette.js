@@ -37,6 +37,7 @@ async function search() {
   const url = new URL(source);
   url.pathname += "/results";
   url.searchParams.set("q", input.value.trim());
+  list.parentElement.ariaBusy = true;
   try {
     const page = await read(url);
     if (number === asked) show(page);
@@ -64,6 +65,7 @@ function show(page) {
   const rest = groups.length ? [] : [...page.querySelectorAll("main > p")].map((item) => document.adoptNode(item));
   list.replaceChildren(...groups, ...rest);
   isPending = false;
+  list.parentElement.ariaBusy = null;
   status.textContent = status.dataset.counted.replace("{count}", count.toLocaleString(document.documentElement.lang));
   choose(list.querySelector("[role=option]"));
   // Enter has been pressed before the results of the text were there.
