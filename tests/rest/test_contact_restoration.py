@@ -432,7 +432,7 @@ def test_a_reset_by_the_other_contact_that_waits_for_its_hash_sets_no_password(
 
 NO_PAGES = {"plugins": {"enabled": ["storage_local"]}}
 OWN_PAGE = {"users": {"restore_url": "https://app.example.com/restore#"}}
-HELPLESS = "If that was not you, write to the administrators now."
+HELPLESS = "If that was not you, contact the administrators now."
 RESET = "If that was not you, reset your password now"
 
 

@@ -119,6 +119,6 @@ def test_only_the_stores_that_note_changes_write_the_tables() -> None:
 def test_a_code_to_an_address_of_a_user_says_what_it_confirms(api: Api) -> None:
     api.person(email="old@example.com")
     api.code("old@example.com", "bind")
-    assert "replace this address by another one" in api.outbox()[-1]["text"]
+    assert "for example to replace this address" in api.outbox()[-1]["text"]
     api.code("new@example.com", "bind")
     assert "add this address to your account" in api.outbox()[-1]["text"]

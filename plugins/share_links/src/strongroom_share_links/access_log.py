@@ -24,9 +24,9 @@ class AccessKind(StrEnum):
 
 
 _SUBJECTS: Final = {
-    AccessKind.OPEN: "Your share was opened",
-    AccessKind.DOWNLOAD: "Your share was downloaded for the last time",
-    AccessKind.UPLOAD: "A file was dropped",
+    AccessKind.OPEN: "Your link was opened",
+    AccessKind.DOWNLOAD: "Your link has no downloads left",
+    AccessKind.UPLOAD: "You received a file",
 }
 
 

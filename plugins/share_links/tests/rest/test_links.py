@@ -359,7 +359,7 @@ def test_openings_are_recorded(shared: Shared) -> None:
     assert len(shared.api.get(f"{path}?what=open", by=shared.maker).json["data"]) == 1
     texts = [message["text"] for message in shared.api.outbox()]
     assert any("was opened" in text for text in texts)
-    assert any("last time" in text for text in texts)
+    assert any("no downloads left" in text for text in texts)
 
 
 def test_the_audience_is_checked(shared: Shared) -> None:

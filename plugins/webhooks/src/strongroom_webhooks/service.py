@@ -2,6 +2,7 @@
 
 from functools import cached_property
 from typing import Final
+from urllib.parse import urlsplit
 
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.outbound import OutboundClient
@@ -15,10 +16,10 @@ from strongroom_webhooks.sender import Sender
 
 _HOUR: Final = 60 * 60 * 1000
 _DAY: Final = 24 * _HOUR
-_SUBJECT: Final = "A webhook was disabled"
+_SUBJECT: Final = "A webhook was turned off"
 _TEXT: Final = (
-    "The webhook endpoint {id} of yours was disabled: {reason}. Its pending events are kept. "
-    "Correct the receiver and enable the endpoint again."
+    "Your webhook to {host} was turned off: {reason}. Messages that are not sent yet are kept. "
+    "Repair the receiver, then turn the webhook on again."
 )
 
 
@@ -98,7 +99,7 @@ class Webhooks:
         self.queue.erase_tenant(tenant_id)
 
     def _notify(self, endpoint: Endpoint, reason: str) -> None:
-        text = _TEXT.format(id=endpoint.id, reason=reason)
+        text = _TEXT.format(host=urlsplit(endpoint.url).hostname, reason=reason)
         self._host.notify(endpoint.owner_id, _SUBJECT, text)
 
 

@@ -27,4 +27,4 @@ _EVENTS: Final = UserRows(
 
 def audit_exports(database: Database) -> list[UserExport]:
     """Return the file of what the user has done."""
-    return [UserExport("audit-events", "What you have done, as audited", _EVENTS.bind(database))]
+    return [UserExport("audit-events", "What you have done, from the audit log", _EVENTS.bind(database))]

@@ -96,7 +96,7 @@ TEMPLATES: Final[Mapping[str, Text]] = {
     "register-known": _code(
         "Confirm your address for $product",
         "You already have an account with this address. Log in to it, or set a new password there if "
-        "you have forgotten it.\n\nTo continue the registration all the same, enter this code:",
+        "you have forgotten it.\n\nTo continue anyway, enter this code:",
         "$code confirms your address for $product",
     ),
     "bind": _code(
@@ -107,9 +107,8 @@ TEMPLATES: Final[Mapping[str, Text]] = {
     # To an e-mail address that a user has: it does not add the address, but lets the login change.
     "bind-held": _code(
         "Confirm a change of your account",
-        "Someone wants to change how you log in, such as to replace this address by another one. If it "
-        "is not you, ignore this message, and give this code to no other person. Enter it to confirm "
-        "the change:",
+        "Someone wants to change how you log in, for example to replace this address. If it is not you, "
+        "ignore this message, and give this code to no one. To confirm the change, enter it:",
     ),
     # Without the code in the subject: they give access to an account, and screens show subjects.
     "unbind": _code(
@@ -134,21 +133,21 @@ TEMPLATES: Final[Mapping[str, Text]] = {
     ),
     # To such a contact without a link, because there is no page, or the contact proves nothing.
     "contact-removed": _notice(
-        "Your login was changed", "If that was not you, write to the administrators now."
+        "Your login was changed", "If that was not you, contact the administrators now."
     ),
     "factor-changed": _notice(
-        "Your second factor was changed",
-        "If that was not you, reset your password and write to the administrators now.",
+        "Your two-step verification was changed",
+        "If that was not you, reset your password and contact the administrators now.",
     ),
     "recovery-code-used": Text(
         "A recovery code was used",
-        "A recovery code of your account was used as the second factor. If that was not you, reset "
-        "your password and create new recovery codes now.",
+        "A recovery code was used to log in to your account. If that was not you, reset your password "
+        "and create new recovery codes now.",
     ),
     "factor-alarm": Text(
         "There may be a copy of your passkey",
         "A login by a copy of a passkey or security key of your account was refused. Remove it from "
-        "your account, and enrol a new one.",
+        "your account, and set up a new one.",
     ),
     "user-suspended": Text(
         "Your account was suspended", "Your account was suspended by an administrator."
@@ -167,8 +166,8 @@ TEMPLATES: Final[Mapping[str, Text]] = {
     ),
     "access-key-expires": Text(
         "An access key ends soon",
-        "An access key that you created ends within a week. Rotate it, or the program that uses it "
-        "will be refused.",
+        "An access key that you created ends within a week. Replace it, or the program that uses it "
+        "stops working.",
     ),
     "access-key-leaked": Text(
         "An access key was revoked",
@@ -177,7 +176,7 @@ TEMPLATES: Final[Mapping[str, Text]] = {
     ),
     "user-deleted": Text(
         "Your account was deleted",
-        "Your account was deleted. If that was not you, write to the administrators now.",
+        "Your account was deleted. If that was not you, contact the administrators now.",
     ),
     "deletion-scheduled": Text(
         "Your account will be deleted",
@@ -190,8 +189,8 @@ TEMPLATES: Final[Mapping[str, Text]] = {
     ),
     "deletion-refused": Text(
         "Your account was not deleted",
-        "Your account was not deleted, because you are the last administrator. Name another one, "
-        "and request the deletion again.",
+        "Your account was not deleted, because you are the last administrator. Appoint another one, "
+        "and delete your account again.",
     ),
     "invitation": Text(
         "Invitation to $tenant",

@@ -72,7 +72,7 @@ _SENT: Final = UserRows(_invitations().where(invitations.c.invited_by == _OF_USE
 def tenant_exports(database: Database) -> list[UserExport]:
     """Return the files of memberships, and of invitations that are open."""
     return [
-        UserExport("memberships", "The tenants that you are a member of", _MEMBERSHIPS.bind(database)),
+        UserExport("memberships", "The spaces that you are a member of", _MEMBERSHIPS.bind(database)),
         UserExport("groups", "The groups that you are in", _GROUPS.bind(database)),
         UserExport(
             "invitations",

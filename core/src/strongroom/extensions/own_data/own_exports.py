@@ -30,7 +30,7 @@ _TITLE: Final = "What {product} stores about you"
 _NOTES: Final = (
     "Each file is a list of JSON objects. Times are in UTC.",
     "Passwords, keys and the secrets of second factors are not included.",
-    "The content of files is not included. It belongs to the tenant: members can download it there.",
+    "The content of files is not included. It belongs to the space: members can download it there.",
 )
 
 

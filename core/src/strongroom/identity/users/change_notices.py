@@ -62,9 +62,9 @@ _CREDENTIALS: Final[Mapping[str, _Texts]] = MappingProxyType(
     }
 )
 _PLATFORM: Final[_Texts] = (
-    "A login by another platform ({kind}) was added to your account.",
-    "A login by another platform ({kind}) was replaced.",
-    "A login by another platform ({kind}) was removed from your account.",
+    "A connected account ({kind}) was added to your account.",
+    "A connected account ({kind}) was replaced.",
+    "A connected account ({kind}) was removed from your account.",
 )
 _VERIFIED: Final = "Your contact {current} was marked as verified."
 _UNVERIFIED: Final = "Your contact {current} was marked as not verified."
@@ -74,14 +74,14 @@ _FACTORS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "totp": "An authenticator app",
         "passkey": "A passkey",
-        "recovery_code": "A sheet of recovery codes",
+        "recovery_code": "A set of recovery codes",
     }
 )
 _ADDED: Final = "{factor} was added to your account."
 _ADDED_NAMED: Final = "{factor} named \u201c{name}\u201d was added to your account."
 _REMOVED: Final = "{factor} was removed from your account."
 _REMOVED_NAMED: Final = "{factor} named \u201c{name}\u201d was removed from your account."
-_SECOND_FACTOR: Final = "A second factor ({kind})"
+_SECOND_FACTOR: Final = "A method of two-step verification ({kind})"
 
 _IMPORT: Final = "an import of users by an administrator"
 _ADMINISTRATOR: Final = "an administrator"

@@ -78,6 +78,8 @@ def user_exports(database: Database) -> list[UserExport]:
         UserExport("profile", "Your profile", _PROFILE.bind(database)),
         UserExport("contacts", "Your addresses, numbers and other accounts", _CONTACTS.bind(database)),
         UserExport("consents", "The terms that you have accepted", _CONSENTS.bind(database)),
-        UserExport("second-factors", "Your second factors, without secrets", _FACTORS.bind(database)),
+        UserExport(
+            "second-factors", "Your two-step verification, without secrets", _FACTORS.bind(database)
+        ),
         UserExport("metadata", "What applications store in your account", read_metadata),
     ]
