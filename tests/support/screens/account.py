@@ -87,7 +87,7 @@ def show_scheduled_deletion(visitor: Visitor) -> None:
 def show_wrong_password(visitor: Visitor) -> None:
     own("/account/password")(visitor)
     visitor.fill(password="Wrong1Password", newPassword="Another2Horse")
-    visitor.press("form[action$='/password'] button")
+    visitor.press("form[action$='/password'] button:not([type=button])")
 
 
 def show_invitations(visitor: Visitor) -> None:

@@ -90,7 +90,7 @@ def show_new_password(visitor: Visitor) -> None:
 def show_wrong_new_password(visitor: Visitor) -> None:
     show_new_password(visitor)
     visitor.fill(password="Wrong1Password", newPassword="Another2Horse")
-    visitor.press("form[action$='/login'] button")
+    visitor.press("form[action$='/login'] button:not([type=button])")
 
 
 def show_forgotten(visitor: Visitor) -> None:
@@ -102,7 +102,7 @@ def show_forgotten(visitor: Visitor) -> None:
 def show_wrong_reset(visitor: Visitor) -> None:
     show_forgotten(visitor)
     visitor.fill(code="000000", newPassword="Another2Horse")
-    visitor.press("form[action$='/reset'] button")
+    visitor.press("form[action$='/reset'] button:not([type=button])")
 
 
 SIGN_IN: Final = (

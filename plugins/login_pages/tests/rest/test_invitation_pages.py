@@ -120,6 +120,14 @@ class TestPage:
         browser.open(link)
         assert (inviting.open(), inviting.roles()) == (before, [])
 
+    def test_an_inviter_without_a_name_has_no_empty_line(self, api: Api, browser: PageBrowser) -> None:
+        inviting = Inviting(api)
+        inviting.admin = api.person(name="")
+        inviting.path = api.tenant(inviting.admin, "Acme")
+        page = browser.open(inviting.invite()).text
+        assert "Acme" in page
+        assert "From:" not in page
+
     def test_names_are_texts(self, api: Api, browser: PageBrowser) -> None:
         inviting = Inviting(api)
         api.patch(inviting.path, {"name": HOSTILE}, by=inviting.admin)
