@@ -328,13 +328,14 @@ class TestForgery:
             browser.send("enrolments/totp"),
         ):
             policy = reply.headers["content-security-policy"]
-            assert "default-src 'none'; script-src 'self';" in policy
+            assert "default-src 'none'; script-src 'self' 'nonce-" in policy
             assert "frame-ancestors 'none'" in policy
             assert "unsafe" not in policy
             assert "http" not in policy
             assert reply.headers["cache-control"] == "no-store"
             assert reply.headers["referrer-policy"] == "no-referrer"
-            assert not re.search(r"<script(?! type=\"module\" src=)|\son\w+=|\sstyle=", reply.text)
+            scripts = r"<script(?! type=\"(?:module\" src=|importmap\" nonce=))"
+            assert not re.search(rf"{scripts}|\son\w+=|\sstyle=", reply.text)
 
     def test_the_cookie_is_for_the_server_alone(self, browser: Browser) -> None:
         cookie = browser.open("/account/login").headers["set-cookie"]

@@ -155,6 +155,10 @@ class MenuGroup:
 class StaticFiles:
     """Files that the server sends as they are: scripts, styles, pictures and fonts.
 
+    On pages that extend ``strongroom/page.html``, modules import the server's as ``strongroom/``:
+    ``strongroom/documents.js`` reads pages, ``strongroom/texts.js`` formats numbers and sizes, and
+    ``strongroom/parts.js`` has the icons.
+
     Args:
         folder: the folder in the package of the plugin, with its subfolders.
         is_compact: send scripts and style sheets without comments and indentation, except the ones in

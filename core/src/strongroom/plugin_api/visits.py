@@ -46,7 +46,7 @@ from strongroom.plugin_api.times import find_zone
 from strongroom.plugin_api.web import ApiError, ErrorKind, RestResponse
 
 POLICY: Final[Mapping[str, str]] = {
-    "script-src": "'self'",
+    "script-src": "'self' 'nonce-{nonce}'",
     "form-action": "'self'",
     "require-trusted-types-for": "'script'",
 }

@@ -261,7 +261,8 @@ class TestPage:
         assert headers["Cache-Control"] == "no-store"
         # Those of all pages, which note the zone and place menus.
         assert re.findall(r"<script[^>]*/(\w+)\.js", browser.page.text) == ["zone", "parts"]
-        assert browser.page.text.count("<script") == 2
+        assert browser.page.text.count("<script") == 3
+        assert browser.page.text.count('<script type="importmap" nonce="') == 1
 
     def test_an_expired_link_says_so(self, api: Api, browser: PageBrowser, link: str) -> None:
         api.clock.advance(5 * 60_000)

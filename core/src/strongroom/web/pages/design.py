@@ -108,7 +108,7 @@ class PageDesign:
         contents["icons.svg"] = (pages / "vendor/icons.svg").read_bytes()
         contents |= {
             name: compact_file(name, (pages / name).read_bytes())
-            for name in ("zone.js", "parts.js", "documents.js", "frame.js", "palette.js")
+            for name in ("zone.js", "parts.js", "documents.js", "texts.js", "frame.js", "palette.js")
         }
         contents |= {file.name: file.content for file in self._files.values()}
         return StaticFolder({name: StaticContent(content) for name, content in contents.items()})
@@ -133,6 +133,11 @@ class PageDesign:
     def parts_script(self) -> str:
         """The path of the script of the parts of pages: menus, dialogs and toasts."""
         return self._path("parts.js")
+
+    @cached_property
+    def modules(self) -> str:
+        """The path of the folder of all scripts, which modules import as ``strongroom/``."""
+        return self._path("")
 
     @cached_property
     def icons(self) -> str:

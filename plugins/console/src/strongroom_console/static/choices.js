@@ -1,6 +1,8 @@
 // Long choices that are searched by typing: the combobox of the ARIA Authoring Practices with a list.
 // Without the script, the choice is the browser's own.
 
+import {folded} from "strongroom/texts.js";
+
 const SHORT = 8; // Options that are seen at a glance.
 const SHOWN = 50; // Options that a list shows at once.
 
@@ -22,7 +24,7 @@ function showMatching(filter) {
   }
 }
 
-const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+
 const matches = (text, sought) => folded(sought).split(/\s+/).every((word) => folded(text).includes(word));
 
 // Puts a field with a list in place of a select, which keeps the value.

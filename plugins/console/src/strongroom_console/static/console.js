@@ -1,13 +1,9 @@
-// Comfort of all pages: questions before dangerous changes, and copies. All pages work without it.
+// Comfort of all pages: choices that are searched, and questions before dangerous changes. All pages work without it.
 
-import {prepare} from "./documents.js";
+import {prepareParts} from "strongroom/documents.js";
+import {makeSearchable} from "./choices.js";
 
-const DONE_SHOWN = 2000; // Milliseconds that a button shows that it has copied.
-
-prepare(document);
-
-// Without a script, nothing can be copied.
-for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;
+prepareParts(makeSearchable);
 
 // Asks before the form is sent. Without a script, the server asks where it matters.
 document.addEventListener("click", (event) => {
@@ -30,24 +26,6 @@ export function ask(question, label, onYes) {
   dialog.returnValue = "";
   dialog.addEventListener("close", () => dialog.returnValue === "yes" && onYes(), {once: true});
   dialog.showModal();
-}
-
-document.addEventListener("click", async (event) => {
-  const button = event.target.closest("button[data-copy]");
-  if (!button) return;
-  const source = document.getElementById(button.dataset.copy);
-  await copy(source?.value ?? source?.textContent.trim() ?? button.dataset.copy, source);
-  const {label = button.textContent} = button.dataset;
-  Object.assign(button.dataset, {label});
-  button.textContent = button.dataset.done || label;
-  setTimeout(() => { button.textContent = label; }, DONE_SHOWN);
-});
-
-async function copy(text, source) {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  // Browsers have no clipboard for pages without HTTPS: the user copies what is selected.
-  if (source instanceof HTMLInputElement) source.select();
-  else if (source) getSelection().selectAllChildren(source);
 }
 
 // A click beside a dialog closes it.

@@ -1,7 +1,7 @@
 // The details of a row in a panel at the side of its list, which stays in use. All of it is the page of the row.
 // The dialog has the beginnings of the paths of such pages; links below the first one open in the panel.
 
-import {adopted, fetchPage, sendFrom} from "./documents.js";
+import {adopted, fetchPage, sendFrom} from "strongroom/documents.js";
 
 const drawer = document.getElementById("drawer");
 const content = drawer?.querySelector("article");

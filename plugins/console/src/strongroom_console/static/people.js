@@ -1,6 +1,6 @@
 // Lists of people: a search that applies while one types, a box that selects all rows, and the panel of a row.
 
-import {adopted, fetchPage} from "./documents.js";
+import {adopted, fetchPage} from "strongroom/documents.js";
 import "./drawer.js";
 
 const PAUSE = 250; // Milliseconds without a key after which the list is fetched.

@@ -1,6 +1,7 @@
 // The uploads of a page, and the panel that shows them.
 
-import {countText, durationText, sizeText, text} from "./texts.js";
+import {countText, sizeText} from "strongroom/texts.js";
+import {durationText, text} from "./texts.js";
 
 // The uploads of a page: some at a time, in the order in which they were added.
 

@@ -1,7 +1,8 @@
 // The rows of a list of files, and which of them are selected.
 
-import {adopted, fetchPage, send} from "./documents.js";
-import {countText, text} from "./texts.js";
+import {adopted, fetchPage, send} from "strongroom/documents.js";
+import {countText} from "strongroom/texts.js";
+import {text} from "./texts.js";
 
 // The rows of a list: further pages are added as the user scrolls, and a change refreshes them in place.
 

@@ -8,18 +8,6 @@ export function text(key, values = {}) {
   return texts[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
 }
 
-export function countText(count) {
-  return count.toLocaleString(language);
-}
-
-// The same decimal units as the server's.
-export function sizeText(bytes) {
-  const units = ["B", "KB", "MB", "GB", "TB", "PB"];
-  const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
-  const value = bytes / 1000 ** power;
-  return `${power && value < 10 ? value.toFixed(1) : Math.round(value)} ${units[power]}`;
-}
-
 export function durationText(seconds) {
   const [unit, length] = seconds >= 5400 ? ["hour", 3600] : seconds >= 90 ? ["minute", 60] : ["second", 1];
   const value = Math.max(1, Math.ceil(seconds / length));

@@ -1,7 +1,8 @@
 // Uploads of a page with the form "upload": by drop or choice, files and folders, in a queue with progress.
 
+import {countText} from "strongroom/texts.js";
 import {Queue, QueuePanel} from "./queue.js";
-import {countText, text} from "./texts.js";
+import {text} from "./texts.js";
 import {Transfer} from "./transfer.js";
 
 const REFRESH_AFTER = 5000; // Milliseconds between two refreshes of the list while files arrive.

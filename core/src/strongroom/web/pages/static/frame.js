@@ -1,13 +1,12 @@
 // The menus of the frame: the places of an area are read when the switcher opens. Links lead there without it.
 
-import {read} from "./documents.js";
+import {fetchPage} from "./documents.js";
+import {folded} from "./texts.js";
 
 const FEW = 8; // Places that are seen at a glance.
 
-const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
-
 async function fill(box) {
-  const list = document.adoptNode((await read(box.dataset.choices)).querySelector("ul"));
+  const list = document.adoptNode((await fetchPage(box.dataset.choices)).querySelector("ul"));
   for (const link of list.querySelectorAll("[data-root]")) {
     if (location.pathname.startsWith(link.dataset.root)) link.ariaCurrent = "true";
   }

@@ -1,7 +1,8 @@
 // The search of everything in a dialog: the combobox of the ARIA Authoring Practices with a list box, whose options
 // are the links of the results.
 
-import {read} from "./documents.js";
+import {fetchPage} from "./documents.js";
+import {countText} from "./texts.js";
 
 const PAUSE = 150; // Milliseconds without a key before a request.
 
@@ -39,7 +40,7 @@ async function search() {
   url.searchParams.set("q", input.value.trim());
   list.parentElement.ariaBusy = true;
   try {
-    const page = await read(url);
+    const page = await fetchPage(url);
     if (number === asked) show(page);
   } catch {
     // Without the results, the page of the search says why.
@@ -66,7 +67,7 @@ function show(page) {
   list.replaceChildren(...groups, ...rest);
   isPending = false;
   list.parentElement.ariaBusy = null;
-  status.textContent = status.dataset.counted.replace("{count}", count.toLocaleString(document.documentElement.lang));
+  status.textContent = status.dataset.counted.replace("{count}", countText(count));
   choose(list.querySelector("[role=option]"));
   // Enter has been pressed before the results of the text were there.
   if (isEntered) follow(list.querySelector("[role=option]"));

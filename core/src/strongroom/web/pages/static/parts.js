@@ -1,7 +1,10 @@
 // The parts of pages: menus, toasts and copies. All pages work without it.
 
+import {prepareParts} from "./documents.js";
+
 const TOAST_SHOWN = 8000; // Milliseconds, unless the pointer or the focus is on it.
 const DONE_SHOWN = 2000;
+const HEARD_AFTER = 100; // A region is announced if its text changes after it is there.
 const GAP = 4;
 
 export const icons = document.documentElement.dataset.icons;
@@ -103,21 +106,56 @@ if (!("commandForElement" in HTMLButtonElement.prototype)) {
   });
 }
 
-// Copies a text, and says so.
-function showCopies(root) {
-  for (const button of root.querySelectorAll("[data-copies]")) button.hidden = !navigator.clipboard;
-}
-showCopies(document);
-document.addEventListener("click", async (event) => {
-  const button = event.target.closest("[data-copies]");
-  if (!button) return;
-  const source = document.getElementById(button.dataset.copies);
-  await navigator.clipboard.writeText(source.value ?? source.textContent.trim());
-  const former = [...button.childNodes];
-  button.replaceChildren(icon("check"));
-  document.dispatchEvent(new CustomEvent("strongroom:toast", {detail: {message: button.dataset.copied}}));
-  setTimeout(() => button.replaceChildren(...former), DONE_SHOWN);
+// A picture has a skeleton until it is there.
+prepareParts((root) => {
+  for (const picture of root.querySelectorAll(".waits > img")) {
+    if (picture.complete && picture.ownerDocument === document) continue;
+    picture.parentElement.ariaBusy = true;
+    picture.onload = picture.onerror = () => { picture.parentElement.ariaBusy = null; };
+  }
 });
+
+// Copies the text of an element, or of the button itself, and says so.
+prepareParts((root) => {
+  for (const button of root.querySelectorAll("[data-copy], [data-copy-text]")) button.hidden = false;
+});
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy], [data-copy-text]");
+  if (!button) return;
+  const source = document.getElementById(button.dataset.copy);
+  await copy(button.dataset.copyText ?? source.dataset.text ?? source.value ?? source.innerText.trim(), button);
+  announce(button.dataset.copied, button);
+  if (button.matches(".done")) return;
+  const former = [...button.childNodes];
+  button.classList.add("done");
+  button.replaceChildren(icon("check"), ...(button.matches(".icon-button") ? [] : [button.dataset.copied]));
+  setTimeout(() => {
+    button.classList.remove("done");
+    button.replaceChildren(...former);
+  }, DONE_SHOWN);
+});
+
+async function copy(text, button) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  // Browsers have no clipboard for pages without HTTPS, but copy a selection.
+  const field = Object.assign(document.createElement("textarea"), {className: "unseen", value: text});
+  button.after(field);
+  field.select();
+  document.execCommand("copy");
+  field.remove();
+  button.focus();
+}
+
+// Tells screen readers, also those in a dialog, whose surroundings are silent.
+const announcer = Object.assign(document.createElement("p"), {className: "unseen"});
+announcer.setAttribute("role", "status");
+document.body.append(announcer);
+
+function announce(text, element) {
+  (element.closest("dialog") ?? document.body).append(announcer);
+  announcer.textContent = "";
+  setTimeout(() => { announcer.textContent = text; }, HEARD_AFTER);
+}
 
 // Times as people say them: "2 hours ago", "Mon 14:20", "12 Nov". The full time is the title, by zone.js.
 const SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR, WEEK = 7 * DAY;
