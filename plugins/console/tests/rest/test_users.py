@@ -281,3 +281,15 @@ def test_a_tab_shows_the_spaces_of_the_user(api: Api, browser: PageBrowser, othe
     assert f"/console/server/tenants/{tenant}/" in page.text
     assert "<img src=x" not in page.text
     assert "0 B used, without a limit" in page.text
+
+
+def test_pages_of_a_user_are_read_without_acting_for_the_user(
+    api: Api, browser: PageBrowser, person: Person, other: Person
+) -> None:
+    page = browser.open(f"{USERS}{other.id}/").text
+    tabs = set(re.findall(rf'href="({USERS}{other.id}/[\w/-]*)"', page))
+    assert len(tabs) > 2
+    for path in sorted(tabs):
+        assert browser.open(path).status_code == 200
+    browser.open(f"/console/find/results?q={other.id}")
+    assert api.get("/audit-events?action=plugin.act-as", by=person).json["data"] == []
