@@ -77,7 +77,8 @@ def test_each_template_has_a_screen() -> None:
 FAULTY: Final = """<!doctype html><html lang="en"><title>Faulty</title><style>
     :focus { outline: none } #wide { width: 2000px } #spinning { animation: spin 5s infinite }
     @keyframes spin { to { rotate: 1turn } }
-    #unseen { forced-color-adjust: none; color: #fff; background: #fff; border-color: #fff } a { color: #eee; background: #fff }
+    #unseen { forced-color-adjust: none; color: #fff; background: #fff; border-color: #fff }
+    a { color: #eee; background: #fff }
 </style><body><main><h1>标题</h1><p id="wide">Wide</p><button style="height: 20px">Low</button>
 <button id="unseen">Unseen</button> <b id="spinning">Spinning</b>
 <a href="/b" tabindex="2">Second</a> <a href="/a" tabindex="1">First</a>

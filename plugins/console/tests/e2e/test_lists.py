@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, CDPSession, Page, expect
 from tests.support.browsers import needs_chromium
 from tests.support.console_desk import Desk, desk_at
 
@@ -332,3 +332,42 @@ def test_a_change_with_a_question_waits_for_the_answer(desk: Desk) -> None:
     button.click()
     dialog.get_by_role("button", name="Search").click()
     page.wait_for_url("**/find?q=acme")
+
+
+LONGEST = 0.1
+"""Seconds of the processor between a key or a click and the next picture."""
+
+
+def processor_time(session: CDPSession) -> float:
+    """Return the processor time of the page's thread."""
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    return float(next(item["value"] for item in metrics if item["name"] == "TaskDuration"))
+
+
+@pytest.mark.extended
+def test_a_long_list_reacts_within_100_milliseconds(server: LiveServer, browser: Browser) -> None:
+    with desk_at(server, browser) as desk:
+        with ThreadPoolExecutor(4) as pool:
+            list(
+                pool.map(lambda n: server.folder_in(desk.tenant, desk.user, f"Folder {n}"), range(ROWS))
+            )
+        desk.open_files()
+        page = desk.page
+        rows = page.locator("#nodes tr[data-id]")
+        while (shown := rows.count()) < ROWS:
+            page.mouse.wheel(0, 100_000)
+            page.wait_for_function(
+                "(shown) => document.querySelectorAll('#nodes tr[data-id]').length > shown", arg=shown
+            )
+        session = page.context.new_cdp_session(page)
+        session.send("Performance.enable", {"timeDomain": "threadTicks"})
+        press(page, "Home")
+        page.wait_for_timeout(1000)
+        times = {}
+        for key in ("ArrowDown", "Space", "Control+a", "Escape"):
+            before = processor_time(session)
+            press(page, key)
+            page.wait_for_timeout(500)
+            times[key] = processor_time(session) - before
+        print(f"{ROWS} rows: {times}")  # noqa: T201  the measurement
+        assert max(times.values()) <= LONGEST
