@@ -64,7 +64,17 @@ class TestNames:
         scene.api.delete(f"{scene.path}/files/{folder['id']}", by=scene.admin)
         assert search.names("e", scene.admin) == []
 
-    @pytest.mark.parametrize("query", ["", "?query=", "?query=%00", "?query=a&sort=x", "?query=a&x=1"])
+    def test_without_a_text_the_other_criteria_find(self, search: Search) -> None:
+        scene = search.scene
+        for name in ("Dockerfile", "a.txt"):
+            scene.file(name)
+        scene.folder("plans")
+        path = f"{scene.path}/search?type=file&sort=-updatedAt"
+        found = scene.api.get(path, by=scene.admin).json
+        assert {node["name"] for node in found["data"]} == {"Dockerfile", "a.txt"}
+        assert scene.api.get(path, by=scene.bob).json["data"] == []
+
+    @pytest.mark.parametrize("query", ["?query=", "?query=%00", "?query=a&sort=x", "?query=a&x=1"])
     def test_a_search_without_a_valid_text_is_400(self, search: Search, query: str) -> None:
         scene = search.scene
         assert scene.api.get(f"{scene.path}/search{query}", by=scene.admin).status_code == 400

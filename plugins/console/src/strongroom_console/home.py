@@ -75,12 +75,9 @@ def _card(visit: ConsoleVisit, tenant: Json) -> Json:
 
 
 def _recent(visit: ConsoleVisit, tenants: Sequence[Json]) -> Sequence[Json]:
-    """Return the files that have changed last, of some tenants.
-
-    A search needs a text: names of files have a dot before their extension.
-    """
+    """Return the files that have changed last, of some tenants."""
     after = iso_format(visit.host.clock.now() - _RECENT)
-    query = {"query": ".", "type": "file", "sort": "-updatedAt", "modifiedAfter": after}
+    query = {"type": "file", "sort": "-updatedAt", "modifiedAfter": after}
     nodes = [
         {
             **node,

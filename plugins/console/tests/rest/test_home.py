@@ -103,6 +103,7 @@ def test_the_start_page_shows_spaces_with_people_and_recent_files(
     bob = api.person(name="Bob Brown")
     api.join(plans, person, bob)
     api.upload(plans, person, "old.txt", b"x")
+    api.upload(plans, person, "Dockerfile", b"x")
     api.clock.advance(60_000)
     api.upload(other, person, "new.txt", b"x")
     api.upload(api.tenant(bob, "Secret"), bob, "secret.txt", b"x")
@@ -110,6 +111,7 @@ def test_the_start_page_shows_spaces_with_people_and_recent_files(
     assert "People: 2" in page
     assert "Administrator" in page
     assert 0 < page.index("new.txt") < page.index("old.txt")
+    assert "Dockerfile" in page
     assert "secret" not in page.lower().replace("strongroom-secret", "")
 
 

@@ -17,7 +17,7 @@ def search_files(
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
     cursor: None | str | Unset = UNSET,
-    query: str,
+    query: str | Unset = UNSET,
     type_: None | SearchFilesTypeType0 | Unset = UNSET,
     parent_id: None | str | Unset = UNSET,
     owner: None | str | Unset = UNSET,
@@ -30,8 +30,9 @@ def search_files(
 ) -> Operation[NodeCollection]:
     """Find the files and folders whose names contain a text, among those that the caller can see.
 
-    The most recently named 1,000 are found, and sorted. Case and compatible characters, such as
-    full-width letters, do not matter.
+    Without a text, the other criteria find them, such as `modifiedAfter`. The most recently named
+    1,000 are found, and sorted. Case and compatible characters, such as full-width letters, do not
+    matter.
     """
     return Operation(
         "GET",

@@ -321,7 +321,9 @@ class ListQuery(PagingQuery):
 class SearchQuery(PagingQuery):
     """The criteria of a search."""
 
-    query = text(255, required=True, metadata={"description": "Text that names contain"})
+    query = text(
+        255, load_default="", metadata={"description": "Text that names contain; without it, any name"}
+    )
     type = _node_type()
     parentId = identifier(
         load_default=None, metadata={"description": "The folder that contains them at any depth"}

@@ -36,8 +36,9 @@ blueprint: Final = Blueprint(
 def search_files(tenant_id: str, query: Json, caller: Caller) -> Response:
     """Find the files and folders whose names contain a text, among those that the caller can see.
 
-    The most recently named 1,000 are found, and sorted. Case and compatible characters, such as
-    full-width letters, do not matter.
+    Without a text, the other criteria find them, such as `modifiedAfter`. The most recently named
+    1,000 are found, and sorted. Case and compatible characters, such as full-width letters, do not
+    matter.
     """
     owner = query["owner"]
     wanted = NodeSearch(
