@@ -18,16 +18,38 @@ PREFIX: Final = "/console"
 _OWN_TEXTS: Final[Mapping[str, str]] = {
     f"error.{name}": f"problem-{name}"
     for name in (
+        "content-infected",
+        "content-unscannable",
         "group-name-taken",
+        "held",
+        "impersonation-refused",
         "last-administrator",
+        "move-into-itself",
+        "name-conflict",
+        "not-a-file",
+        "not-a-folder",
         "not-a-member",
+        "not-found",
+        "not-scanned-yet",
+        "own-account",
+        "parent-gone",
+        "payload-too-large",
+        "retained",
+        "revision-conflict",
+        "storage-full",
+        "too-many-access-keys",
         "too-many-groups",
         "too-many-invitations",
+        "too-many-nodes",
+        "too-many-open-uploads",
+        "too-many-requests",
+        "unavailable",
+        "upload-locked",
     )
 }
 
 PROBLEMS: Final = frozenset(_OWN_TEXTS.values())
-"""The keys of the texts of errors for which the REST API has other words, such as "tenant"."""
+"""The keys of the texts of errors for which the REST API has words of its own, such as "node"."""
 
 _FIELD_NAMES: Final[FieldNames] = {
     "assurance.acr": ("level",),

@@ -74,7 +74,7 @@ def test_a_new_user_gets_a_link_or_a_message(api: Api, browser: PageBrowser) -> 
     )
     assert 'class="secret">http' in shown.text
     browser.open(f"{USERS}new", {**form, "name": "B", "email": "b@example.com", "access": "sent"})
-    assert browser.message == "The user was created."
+    assert browser.message == "The account was created."
     assert "b@example.com" in str(api.outbox())
 
 
@@ -111,7 +111,7 @@ def test_the_profile_of_a_user_is_changed(
     api: Api, browser: PageBrowser, person: Person, other: Person
 ) -> None:
     change(browser, other, "profile", name="Ben", locale="zh", type="ADMIN", externalId="hr-17")
-    assert browser.message == "The user was changed."
+    assert browser.message == "The account was changed."
     user = api.get(f"/users/{other.id}", by=person).json
     described = (user["name"], user["locale"], user["type"], user["externalId"])
     assert described == ("Ben", "zh", "ADMIN", "hr-17")
@@ -139,12 +139,12 @@ def test_contacts_are_set_and_removed(api: Api, browser: PageBrowser, other: Per
 
 def test_a_suspension_has_a_reason_and_an_end(api: Api, browser: PageBrowser, other: Person) -> None:
     change(browser, other, "suspension", reason=HOSTILE, until="2099-01-02T03:04")
-    assert browser.message == "The user was suspended."
+    assert browser.message == "The account was suspended."
     assert "2099-01-02 03:04 UTC" in browser.page.text
     assert "<img" not in browser.page.text
     assert api.log_in(other.email).status_code == 403
     change(browser, other, "reinstatement")
-    assert browser.message == "The user was reinstated."
+    assert browser.message == "The account can be used again."
     assert api.log_in(other.email).status_code == 200
     change(browser, other, "suspension", until="tomorrow")
     assert 'role="alert"' in browser.page.text
@@ -209,7 +209,7 @@ def test_metadata_is_edited_as_text(api: Api, browser: PageBrowser, other: Perso
 
 def test_a_user_is_deleted_after_a_question(api: Api, browser: PageBrowser, other: Person) -> None:
     change(browser, other, "deletion", "deletion")
-    assert browser.message == "The user was deleted."
+    assert browser.message == "The account was deleted."
     assert api.log_in(other.email).status_code == 401
     assert browser.open(f"{USERS}{other.id}/").status_code == 404
 
