@@ -39,6 +39,24 @@ ROWS: Final = (
         "::test_the_signing_key_stays_when_a_key_of_another_algorithm_is_newer",
     ),
     core(
+        "keys-prune-former-algorithm",
+        "A key that signed until the algorithm was changed is kept as long as its tokens are good.",
+        "identity/sessions/signing_keys.py::_replaced_at",
+        "successors = same or newer[:-1]",
+        "successors = same or newer",
+        "unit/identity/sessions/test_keys.py::TestAlgorithms"
+        "::test_a_key_that_signed_until_the_algorithm_was_changed_stays_for_a_lifetime",
+    ),
+    core(
+        "keys-prune-successor",
+        "The successor of a key is the next one of its own algorithm.",
+        "identity/sessions/signing_keys.py::_replaced_at",
+        "successors = same or newer[:-1]",
+        "successors = newer[:-1] or newer",
+        "unit/identity/sessions/test_keys.py::TestAlgorithms"
+        "::test_a_key_that_signs_again_stays_for_a_lifetime_after_its_successor",
+    ),
+    core(
         "tokens-header-names",
         "A header with a critical extension or a key of its own is refused.",
         "identity/sessions/access_tokens.py::_signed_claims",

@@ -8,7 +8,6 @@ import secrets
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -258,9 +257,8 @@ def rotate(path: Path, algorithm: str, now: int) -> Sequence[Key]:
 def prune(path: Path, algorithm: str, now: int, lifetime: int) -> Sequence[Key]:
     """Remove the keys whose last tokens have expired, and return them.
 
-    A key signs until its successor, the key before it in the file, is created. So it is needed until
-    ``lifetime`` and :data:`MARGIN` after that. A key is kept if its successor has no creation time. The
-    signing key of the algorithm is always kept: the successor may be of another one.
+    A key signs until its successor is created. So it is needed until ``lifetime`` and :data:`MARGIN`
+    after that. A key is kept if it has no successor, or one without a creation time.
 
     Args:
         now: milliseconds since the Unix epoch.
@@ -273,15 +271,28 @@ def prune(path: Path, algorithm: str, now: int, lifetime: int) -> Sequence[Key]:
     with _locked(path.resolve().parent):
         ring = load_keys(path, algorithm)
         keys = ring.keys
-        kept = [keys[0]]
-        for successor, key in pairwise(keys):
-            replaced_at = created_at(successor)
+        kept: list[Key] = []
+        for index, key in enumerate(keys):
+            replaced_at = _replaced_at(key, keys[:index])
             is_replaced = replaced_at is not None and now >= replaced_at * 1000 + lifetime + MARGIN
             if key is ring.signing_key or not is_replaced:
                 kept.append(key)
         if len(kept) < len(keys):
             _replace(path.resolve(), dump_keys(kept))
     return [key for key in keys if key not in kept]
+
+
+def _replaced_at(key: Key, newer: Sequence[Key]) -> int | None:
+    """Return the time when the successor of a key was created, in seconds since the Unix epoch.
+
+    Args:
+        newer: the keys before it in the file, the newest first.
+    """
+    same = [other for other in newer if key_algorithm(other) == key_algorithm(key)]
+    # The first key of another algorithm is added before tokens.algorithm is changed, perhaps by days,
+    # and the former key signs in between. The second one is added by a server that signs with it.
+    successors = same or newer[:-1]
+    return created_at(successors[-1]) if successors else None
 
 
 def _version(path: Path | str) -> Version | None:
