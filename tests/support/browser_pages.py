@@ -96,8 +96,12 @@ _FOCUS: Final = """() => {
     const isOutlined = style => style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
     // A link that fills its tile has the outline around the tile.
     const outline = isOutlined(style) || isOutlined(getComputedStyle(item.closest("li") ?? item));
-    return [controlsOfTest.indexOf(item), outline || style.boxShadow !== "none"];
+    // A control that only the focus shows, such as the choice next to a search, is none of those.
+    const place = controlsOfTest.indexOf(item), isShown = place < 0 && item !== document.body;
+    return [isShown ? -2 : place, outline || style.boxShadow !== "none"];
 }"""
+
+_SHOWN_BY_FOCUS: Final = -2
 
 _CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
 _WORDS: Final = re.compile(r"[A-Za-z]{3,}")
@@ -288,7 +292,7 @@ def _keyboard_faults(page: Page) -> Iterator[str]:
     """Press Tab through the page: each control has its turn, in order, and its focus is visible."""
     controls = page.evaluate(_CONTROLS)
     stops: list[int] = []
-    while len(set(stops)) < len(controls) and len(stops) < _MAX_CONTROLS:
+    while len(set(stops) - {_SHOWN_BY_FOCUS}) < len(controls) and len(stops) < _MAX_CONTROLS:
         page.keyboard.press("Tab")
         stop, is_visible = page.evaluate(_FOCUS)
         # The browser marks the further stops in a field of a date.
@@ -296,7 +300,8 @@ def _keyboard_faults(page: Page) -> Iterator[str]:
             yield f"no visible focus: {controls[stop]}"
         stops.append(stop)
     # Players and frames have several stops of their own.
-    reached = [stop for place, stop in enumerate(stops) if place == 0 or stop != stops[place - 1]]
+    listed = [stop for stop in stops if stop != _SHOWN_BY_FOCUS]
+    reached = [stop for place, stop in enumerate(listed) if place == 0 or stop != listed[place - 1]]
     if reached != [*range(len(controls))]:
         order = [controls[stop] if stop >= 0 else "the page" for stop in reached]
         yield f"Tab reaches {order}, and not {controls}"
