@@ -280,7 +280,9 @@ def test_the_use_of_a_recovery_code_is_reported_to_its_user(api: Api) -> None:
     def reports() -> list[str]:
         mails = [mail for mail in api.outbox() if mail["recipient"] == person.email]
         return [
-            mail["text"] for mail in mails if "recovery code was used to log in to your account" in mail["text"]
+            mail["text"]
+            for mail in mails
+            if "recovery code was used to log in to your account" in mail["text"]
         ]
 
     assert meet(api, challenged(api.log_in(person.email)), totp=app.next_code()).status_code == 200
