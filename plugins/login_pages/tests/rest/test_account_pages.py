@@ -421,7 +421,7 @@ class TestFactors:
         see(browser, "/")
         browser.send("enrolments/totp")
         assert 'href="otpauth://totp/' in browser.page.text
-        assert re.search(r'data-copy="totp-secret"[^>]* hidden>Copy', browser.page.text)
+        assert re.search(r'<button[^>]* hidden[^>]* data-copy="totp-secret"', browser.page.text)
         app = pyotp.TOTP(secret_of(browser.page.text))
         browser.send("enrolments/totp/confirmation", totp=app.now())
         assert browser.message.startswith("Done. If you have no recovery codes yet")
