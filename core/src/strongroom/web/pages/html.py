@@ -11,7 +11,7 @@ time of the REST API in the time zone of the page, whose name is ``strongroom.zo
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,6 +36,7 @@ from strongroom.web.pages.design import (
 )
 from strongroom.web.pages.icons import icon_path
 from strongroom.web.pages.languages import page_languages
+from strongroom.web.pages.macro_modules import Modules, PageTemplate
 from strongroom.web.pages.page_texts import PageTexts
 from strongroom.web.pages.page_themes import page_theme, remember_theme
 from strongroom.web.pages.page_zones import page_zone
@@ -65,6 +66,7 @@ class PageFrame:
     language: str
     scripts: Sequence[str] = ()
     """The paths of the scripts of the parts that belong to plugins."""
+    modules: Modules = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -213,6 +215,7 @@ class Pages:
                 lstrip_blocks=True,
                 undefined=StrictUndefined,
             )
+            environment.template_class = PageTemplate
             environment.filters |= _FILTERS
             environment.globals |= {"icon_path": icon_path}
             self._environments[copies] = environment
@@ -244,6 +247,9 @@ _FILTERS: Final = {
 }
 
 
+_PLAIN: Final = frozenset((str, int, bool, type(None)))
+
+
 def _parts(values: Iterable[object]) -> list[PagePart]:
     """Return the parts of plugins among the variables of a page, in their order."""
     parts, waiting = list[PagePart](), [*values][::-1]
@@ -254,7 +260,8 @@ def _parts(values: Iterable[object]) -> list[PagePart]:
         elif isinstance(value, (list, tuple)):
             waiting += value[::-1]
         elif isinstance(value, dict):
-            waiting += [*value.values()][::-1]
+            # Hot: without plain values, because a list has thousands of them.
+            waiting += [item for item in value.values() if type(item) not in _PLAIN][::-1]
     return parts
 
 
