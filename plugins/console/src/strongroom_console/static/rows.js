@@ -311,6 +311,7 @@ document.addEventListener("click", (event) => {
 // Its entries are the buttons of the selection, and apply to all selected rows if the row is one of them.
 
 const LONG_PRESS = 500; // Milliseconds.
+const RELEASE = 60; // Milliseconds after which the browser has closed the menu.
 const EDGE = 8; // The least distance of the menu from the edges of the window, in pixels.
 
 const menu = document.getElementById("row-menu");
@@ -334,7 +335,7 @@ function openAt(target, left, top, from) {
   menu.querySelector("[data-act=open]").hidden ||= type !== "folder";
   show(left, top);
   // The release of a press outside a popover closes it.
-  if (isPressed) addEventListener("pointerup", () => setTimeout(() => menu.matches(":popover-open") || show(left, top)), {once: true});
+  if (isPressed) addEventListener("pointerup", () => setTimeout(() => menu.matches(":popover-open") || show(left, top), RELEASE), {once: true});
 }
 
 function show(left, top) {
