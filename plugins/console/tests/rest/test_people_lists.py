@@ -86,6 +86,7 @@ class TestUsers:
         changed(browser, USERS, CHANGES, user=[others[0].id, "x" * 36], change="suspend")
         assert 'role="alert"' in browser.page.text
         assert "1 of 2 were changed." in browser.page.text
+        assert "First problem: This no longer exists, or you do not have access." in browser.page.text
         assert self._suspended(api, person) == {others[0].id}
 
     @pytest.mark.parametrize("fields", [{}, {"change": "suspend"}, {"change": "erase", "user": "x"}])
