@@ -57,6 +57,15 @@ ROWS: Final = (
         "::test_a_key_that_signs_again_stays_for_a_lifetime_after_its_successor",
     ),
     core(
+        "keys-ensure-once",
+        "Of several processes that start at once, one adds the key of a new algorithm.",
+        "identity/sessions/signing_keys.py::ensure_key",
+        "if algorithm not in map(key_algorithm, keys):",
+        "if True:",
+        "unit/identity/sessions/test_keys.py::TestAlgorithms"
+        "::test_processes_that_start_at_once_add_one_key",
+    ),
+    core(
         "tokens-header-names",
         "A header with a critical extension or a key of its own is refused.",
         "identity/sessions/access_tokens.py::_signed_claims",

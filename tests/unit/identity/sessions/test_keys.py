@@ -131,6 +131,11 @@ class TestAlgorithms:
             ensure_key(path, "RS256", clock.now())
         assert [key_algorithm(key) for key in load_keys(path, "RS256").keys] == ["RS256", "HS256"]
 
+    def test_processes_that_start_at_once_add_one_key(self, path: Path, clock: ManualClock) -> None:
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda _: ensure_key(path, "RS256", clock.now()), range(8)))
+        assert [key_algorithm(key) for key in load_keys(path, "RS256").keys] == ["RS256", "HS256"]
+
     def test_the_signing_key_stays_when_a_key_of_another_algorithm_is_newer(
         self, path: Path, clock: ManualClock
     ) -> None:

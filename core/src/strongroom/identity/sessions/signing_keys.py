@@ -230,8 +230,14 @@ def ensure_key(path: Path, algorithm: str, now: int) -> None:
         OSError: it cannot be written.
     """
     create_key_file(path, algorithm, now)
-    if algorithm not in map(key_algorithm, _read_keys(path)):
-        rotate(path, algorithm, now)
+    if algorithm in map(key_algorithm, _read_keys(path)):
+        return
+    key = generate_key(algorithm, now)
+    with _locked(path.resolve().parent):
+        keys = _read_keys(path)
+        # Several processes of the server may start at once.
+        if algorithm not in map(key_algorithm, keys):
+            _replace(path.resolve(), dump_keys([key, *keys]))
 
 
 def rotate(path: Path, algorithm: str, now: int) -> Sequence[Key]:
