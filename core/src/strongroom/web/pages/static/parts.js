@@ -149,7 +149,6 @@ async function copy(text, button) {
 // Tells screen readers, also those in a dialog, whose surroundings are silent.
 const announcer = Object.assign(document.createElement("p"), {className: "unseen"});
 announcer.setAttribute("aria-live", "polite");
-document.body.append(announcer);
 
 function announce(text, element) {
   (element.closest("dialog") ?? document.body).append(announcer);
