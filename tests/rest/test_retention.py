@@ -261,6 +261,20 @@ class TestGovernance:
         archive.hold(own)
         assert error_code(archive.remove(own, "&overrideReason=x")) == HELD
 
+    def test_retained_content_leaves_the_trash_by_an_override_only(
+        self, archive: Archive, scene: Scene
+    ) -> None:
+        archive.retain(minimumDays=10)
+        file = scene.file("file")
+        archive.api.delete(f"{scene.path}/files/{file['id']}", by=scene.admin)
+        path = f"{scene.path}/trash/{file['id']}"
+        answer = archive.api.delete(path, by=scene.admin, headers=PROOF)
+        assert (answer.status_code, error_code(answer)) == (409, RETAINED)
+        (entry,) = archive.api.get(f"{scene.path}/trash", by=scene.admin).json["data"]
+        assert entry["id"] == file["id"]
+        path = f"{path}?overrideReason=by mistake"
+        assert archive.api.delete(path, by=scene.admin, headers=PROOF).status_code == 200
+
     def test_an_override_needs_a_proof(self, archive: Archive, scene: Scene) -> None:
         scene.file("file")
         archive.retain(minimumDays=10)

@@ -43,7 +43,8 @@ ROWS: Final = (
         "content/nodes/trash.py::Trash.begin_purge",
         "self._guard.require_removable(connection, trashed.node, override)",
         "",
-        "rest/test_retention.py::TestGovernance::test_what_is_old_enough_is_removed",
+        "rest/test_retention.py::TestGovernance"
+        "::test_retained_content_leaves_the_trash_by_an_override_only",
     ),
     core(
         "retention-replace",
