@@ -113,7 +113,7 @@ def test_settings_jobs_and_limits_have_titles(browser: PageBrowser, api: Api) ->
     assert [job.name for job in jobs if title_key("job", job.name) is None] == []
     found = browser.open(f"{ROOT}settings/?q=brand+color").text
     assert "Brand color <code>primary</code>" in found
-    assert "品牌色" in browser.open(f"{ROOT}settings/?q=品牌色", **{"Accept-Language": "zh"}).text
+    assert "品牌色" in browser.open(f"{ROOT}settings/?q=品牌色", None, **{"Accept-Language": "zh"}).text
 
 
 def test_the_settings_are_searched_and_filtered(browser: PageBrowser) -> None:
