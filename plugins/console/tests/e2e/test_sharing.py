@@ -100,7 +100,7 @@ def test_a_link_is_created_copied_and_opened(desk: Desk) -> None:
     page.get_by_role("button", name="Create link").click()
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    expect(page.locator("[role=status]", has_text="Copied")).to_be_attached()
+    expect(page.locator("[aria-live]", has_text="Copied")).to_be_attached()
     address = page.evaluate("navigator.clipboard.readText()")
     assert address == page.locator("#link-url").inner_text()
     page.goto(f"{desk.server.url}{address[address.index('/s/') :]}")
