@@ -106,6 +106,8 @@ def test_a_change_of_the_algorithm_ends_no_token(
     renewed, _ = after.issue(LOGIN)
     assert jws.extract_compact(renewed.encode()).headers()["alg"] == new
     assert before.check(renewed).user_id == "user"
+    # The second key of the new algorithm shows that the server signs with it.
+    rotate(path, new, clock.now())
     prune(path, new, clock.now() + LIFETIME + MARGIN, LIFETIME)
     clock.advance(CHECK_MILLISECONDS)
     with pytest.raises(TokenInvalid):
