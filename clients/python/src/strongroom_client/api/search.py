@@ -17,7 +17,7 @@ def search_files(
     page_size: int | Unset = UNSET,
     page_number: int | Unset = UNSET,
     cursor: None | str | Unset = UNSET,
-    query: str | Unset = UNSET,
+    query: None | str | Unset = UNSET,
     type_: None | SearchFilesTypeType0 | Unset = UNSET,
     parent_id: None | str | Unset = UNSET,
     owner: None | str | Unset = UNSET,

@@ -322,7 +322,7 @@ class SearchQuery(PagingQuery):
     """The criteria of a search."""
 
     query = text(
-        255, load_default="", metadata={"description": "Text that names contain; without it, any name"}
+        255, load_default=None, metadata={"description": "Text that names contain; without it, any name"}
     )
     type = _node_type()
     parentId = identifier(

@@ -42,7 +42,7 @@ def search_files(tenant_id: str, query: Json, caller: Caller) -> Response:
     """
     owner = query["owner"]
     wanted = NodeSearch(
-        query["query"],
+        query["query"] or "",
         query["parentId"],
         NodeFilter(
             type=query["type"],
