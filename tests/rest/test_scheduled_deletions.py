@@ -102,7 +102,7 @@ def test_other_logins_end_and_a_message_says_until_when_it_can_be_cancelled(api:
     assert api.get("/users/me", by=person).status_code == 200
     sent = api.outbox()[-1]
     assert sent["recipient"] == person.email
-    assert "取消删除" in sent["text"]
+    assert "登录并撤销" in sent["text"]
     due_at = iso_format(api.clock.now() + GRACE)
     assert f"{due_at[:10]} {due_at[11:16]} UTC" in sent["text"]
 
