@@ -51,3 +51,14 @@ def test_files_are_released_or_deleted(api: Api, browser: PageBrowser) -> None:
         assert browser.message == message
     assert "No file is in quarantine." in browser.page.text
     assert browser.open(path).status_code == 404
+
+
+def test_a_file_that_a_rule_refuses_has_a_reason_in_words(api: Api, browser: PageBrowser) -> None:
+    owner = api.person()
+    api.upload(api.tenant(owner), owner, "program.exe", b"x" * 5000)
+    api.container.get(ScanWorker).run_due()
+    page = browser.open(HERE).text
+    path = re.findall(rf'"({HERE}[^"/]+/release)', page)[0]
+    for text in (page, browser.open(path).text):
+        assert "Refused by a rule" in text
+        assert "error.refused-by-test" not in text

@@ -1,5 +1,6 @@
 """Files that a scanner has refused, which an administrator releases or deletes."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -31,7 +32,9 @@ def list_files() -> Any:
         visit,
         "server/quarantine.html",
         _SECTION,
-        files=page["data"],
+        files=[
+            file | {"finding": _finding(file), "signature": _signature(file)} for file in page["data"]
+        ],
         included=page["included"],
         size_text=size_text,
         page=page_number(),
@@ -75,6 +78,22 @@ def _page(visit: Visit) -> Any:
     return visit.read(_FILES, pageSize=PAGE_SIZE, pageNumber=page_number())
 
 
+def _finding(file: Mapping[str, Any]) -> str:
+    """Return the key of the text that says why a file is in quarantine."""
+    if file["scan"] == "infected":
+        return "found-malware"
+    return "found-refused" if _has_code(file) else "found-unscannable"
+
+
+def _signature(file: Mapping[str, Any]) -> str:
+    """Return the scanner's name of the finding; a rule has none but the code of its error."""
+    return "" if _has_code(file) else str(file["reason"])
+
+
+def _has_code(file: Mapping[str, Any]) -> bool:
+    return bool(file["scan"] == "rejected" and file["reason"].startswith("error."))
+
+
 def _ask(scan_id: str, change: str, texts: tuple[str, str, str], reason: str | None = None) -> Any:
     page = _page(current_visit())
     files = [file for file in page["data"] if file["id"] == scan_id]
@@ -82,11 +101,15 @@ def _ask(scan_id: str, change: str, texts: tuple[str, str, str], reason: str | N
         raise NotFound
     file, (heading, hint, button) = files[0], texts
     owner_id = file["owner"]["$ref"]
+    note = _signature(file)
     facts = {
-        "reason": file["reason"],
+        **({"scanner-note": note} if note else {}),
         "size": size_text(file["size"]),
         "owner": page["included"].get(owner_id, {}).get("name") or owner_id,
         "scanned": shown_moment(file["scannedAt"], current_visit().host.browser.zone),
     }
     action = f"{_HERE}{quote(scan_id, safe='')}/{change}"
-    return ask(_SECTION, Question(heading, file["name"], hint, button, action, _HERE, facts, reason))
+    findings = {"quarantine-finding": _finding(file)}
+    return ask(
+        _SECTION, Question(heading, file["name"], hint, button, action, _HERE, facts, reason, findings)
+    )

@@ -19,6 +19,7 @@ class Question:
         back: the path of the page that the user returns to, below the console's.
         facts: texts by the keys of their labels.
         reason: the label of the field for a reason; ``None``: the form has none.
+        findings: keys of texts by the keys of their labels.
     """
 
     heading: str
@@ -29,6 +30,7 @@ class Question:
     back: str
     facts: Mapping[str, str] = field(default_factory=dict)
     reason: str | None = None
+    findings: Mapping[str, str] = field(default_factory=dict)
 
 
 def ask(section: str, question: Question, refusal: RestResponse | None = None) -> Any:
