@@ -64,7 +64,9 @@ def examine(config: Path) -> dict[str, dict[str, str]]:
 def test_a_server_starts_on_a_newer_schema_that_says_it_may(server_config: Path) -> None:
     use_newer_schema(server_config, oldest_code=SCHEMA_REVISION)
     with serving(server_config) as server:
-        ready = Client(server.url).expect(200, "GET", "/readyz").json()
+        client = Client(server.url)
+        wait_until(lambda: client.request("GET", "/readyz").status == 200)
+        ready = client.expect(200, "GET", "/readyz").json()
         assert ready["notes"] == {
             "schema": f"It is {NEWER}, newer than this version's {SCHEMA_REVISION}, and compatible."
         }
