@@ -129,7 +129,7 @@ def test_a_key_is_created_copied_and_revoked(person: Person, inspection: Inspect
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     person.press("copy")
     page.locator("[data-copy].done").wait_for()
-    expect(page.locator("body > [role=status]")).to_have_text(
+    expect(page.locator("body > [aria-live]")).to_have_text(
         COPIED[page.locator("html").get_attribute("lang") or ""]
     )
     assert page.evaluate("navigator.clipboard.readText()") == key
