@@ -12,11 +12,11 @@ import pyotp
 import pytest
 
 from strongroom.testing.server import PASSWORD
+from tests.support.npm import NPM, install_package
 from tests.support.screens.sign_in import enrol_app_of
 from tests.support.screens.stage import CAPTCHA, Stage, full_stage
 
 FIREFOX: Final = shutil.which("firefox-esr") or shutil.which("firefox")
-NPM: Final = shutil.which("npm")
 # Later versions call commands that Firefox 140 (ESR) does not have.
 DRIVER: Final = "puppeteer-core@24.27.0"
 JOURNEY: Final = Path(__file__).with_name("firefox") / "journey.mjs"
@@ -38,10 +38,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 def journey(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The script of the journey, in a folder with the driver of Firefox."""
     folder = tmp_path_factory.mktemp("firefox")
-    command = [str(NPM), "install", "--no-audit", "--no-fund", "--prefix", str(folder), DRIVER]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        pytest.skip(f"npm could not install {DRIVER}: {result.stderr.strip()[:200]}")
+    install_package(folder, DRIVER)
     return Path(shutil.copy(JOURNEY, folder))
 
 

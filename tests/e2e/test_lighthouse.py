@@ -1,7 +1,6 @@
 """Lighthouse at the list of files, the login and a share, on a phone with a slow network."""
 
 import json
-import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,8 +12,8 @@ from playwright.sync_api import Browser
 
 from strongroom.testing.server import PASSWORD, LiveServer, LiveUser, free_port, live_server
 from tests.support.browsers import CHROMIUM, needs_chromium
+from tests.support.npm import NPM, install_package
 
-NPM: Final = shutil.which("npm")
 # Version 13 needs Node.js 22.
 LIGHTHOUSE: Final = "lighthouse@12.2.3"
 FILES: Final = 100
@@ -39,10 +38,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def lighthouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("lighthouse")
-    command = [str(NPM), "install", "--no-audit", "--no-fund", "--prefix", str(folder), LIGHTHOUSE]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        pytest.skip(f"npm could not install {LIGHTHOUSE}: {result.stderr.strip()[:200]}")
+    install_package(folder, LIGHTHOUSE)
     return folder / "node_modules/.bin/lighthouse"
 
 
