@@ -4,10 +4,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import delete
 from tests.support.api import PASSWORD, Answer, Api, Person
 from tests.support.databases import on_sqlite
 from tests.support.plugin_calls import outcome, outcome_of, refusal, request_of
 
+from strongroom.identity.users.models import credentials
 from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.users import UsersAPI
@@ -119,9 +121,19 @@ def test_a_user_cannot_be_deleted_by_a_plugin_that_acts_as_the_user(api: Api, ho
         assert host.users.me().email == person.email
 
 
-def test_the_name_of_a_user_needs_no_caller(api: Api, host: HostAPI) -> None:
-    person = api.person(name="Ada")
-    assert [host.users.find_name(user_id) for user_id in (person.id, UNKNOWN, "")] == ["Ada", "", ""]
+def test_a_label_names_each_user_and_masks_contacts(api: Api, host: HostAPI) -> None:
+    ada, nameless = api.person(name="Ada"), api.person(name="", email="someone@example.com")
+    unreachable = api.person(name="")
+    with api.container.base.database.write() as connection:
+        connection.execute(delete(credentials).where(credentials.c.user_id == unreachable.id))
+    with api.app.test_request_context(headers={"Accept-Language": "zh"}):
+        assert host.users.find_labels([ada.id, nameless.id, unreachable.id, UNKNOWN]) == {
+            ada.id: "Ada",
+            nameless.id: "s•••@example.com",
+            unreachable.id: f"未填姓名的用户 · {unreachable.id[-8:]}",
+        }
+        assert host.users.find_labels([ada.id, nameless.id], "none") == {ada.id: "Ada", nameless.id: ""}
+        assert host.users.find_labels([nameless.id], "whole") == {nameless.id: "someone@example.com"}
 
 
 Call = tuple[Callable[[UsersAPI, Person], object], Callable[[Api, Person, Person], Answer]]

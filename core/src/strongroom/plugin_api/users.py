@@ -1,7 +1,7 @@
 """Users as the caller: ``host.users``; see ``plugin_api.files``."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,6 +10,9 @@ from strongroom.plugin_api.paging import ResultPage
 
 LiveStatus = Literal["active", "suspended"]
 """Whether a user may log in."""
+
+Contacts = Literal["whole", "masked", "none"]
+"""How pages show the contacts and the usernames of users."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +190,14 @@ class UsersAPI(ABC):
         """
 
     @abstractmethod
-    def find_name(self, user_id: str) -> str:
-        """Return the name of a user; empty without one, or if there is no such user.
+    def find_labels(self, user_ids: Collection[str], contacts: Contacts = "masked") -> Mapping[str, str]:
+        """Return what pages call users, by their ids; without unknown users.
 
-        For pages that name a user, such as the maker of a link. It needs no caller, so the plugin
-        decides who may read the name.
+        It is the name. A user without one is called by a contact or the username, and without these by
+        a text in the language of the page that ends with the end of the id. It needs no caller, so the
+        plugin decides who may read the labels.
+
+        Args:
+            contacts: how contacts and usernames are shown, ``whole`` to administrators only; with
+                ``none``, the label of a user without a name is empty.
         """

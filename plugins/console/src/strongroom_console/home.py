@@ -38,6 +38,7 @@ Json = Mapping[str, Any]
 _RECENT: Final = 30 * 24 * 3600 * 1000
 _SHARED: Final = "/api/v1/shared-with-me"
 _TENANTS: Final = "/api/v1/tenants"
+_NO_MEMBERS: Final[Json] = {"included": {}, "meta": {"totalCount": 0}}
 
 
 @home.get("/")
@@ -61,13 +62,13 @@ def show_home() -> Any:
 def _card(visit: ConsoleVisit, tenant: Json) -> Json:
     """Return what the card of a tenant shows: the role of the user, the usage, and some people."""
     quota, used = tenant["quotaBytes"], tenant["usedBytes"]
-    members = visit.rest("GET", f"{tenant_path(tenant['id'])}/members?pageSize={FACES}")
-    people = {} if members.error else members.json["included"]
+    response = visit.rest("GET", f"{tenant_path(tenant['id'])}/members?pageSize={FACES}")
+    members = _NO_MEMBERS if response.error else visit.labelled(response.json)
     return {
         **tenant,
         "role_key": ROLES.get(visit.host.tenants.role(tenant["id"]) or "", "role-member"),
-        "count": 0 if members.error else members.json["meta"]["totalCount"],
-        "people": [(person["name"] or person["id"], person["id"]) for person in people.values()],
+        "count": members["meta"]["totalCount"],
+        "people": [(person["name"], person["id"]) for person in members["included"].values()],
         "used": size_text(used),
         "quota": None if quota is None else size_text(quota),
         "percent": min(100, used * 100 // quota) if quota else 0,

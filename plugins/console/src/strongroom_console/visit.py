@@ -9,6 +9,7 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.page_forms import FieldNames
 from strongroom.plugin_api.pages import PageLink
 from strongroom.plugin_api.times import iso_format
+from strongroom.plugin_api.users import Contacts
 from strongroom.plugin_api.visits import Refused, Visit, current_visit
 from strongroom.plugin_api.web import RestResponse
 
@@ -118,6 +119,21 @@ class ConsoleVisit(Visit):
         """Return what stands for the name of a user without one."""
         user = self.read("/users/me")
         return str(user["email"] or user["username"] or user["mobile"] or user["id"])
+
+    def read(self, path: str, **query: Any) -> Any:
+        """Return what the REST API has at a path; users without a name have what pages call them."""
+        return self.labelled(super().read(path, **query))
+
+    def labelled(self, body: Any) -> Any:
+        """Return a body whose summaries of users have a name each."""
+        included = body.get("included", {}) if isinstance(body, Mapping) else {}
+        nameless = [id_ for id_, item in included.items() if item["type"] == "user" and not item["name"]]
+        if not nameless:
+            return body
+        contacts: Contacts = "whole" if self.is_administrator else "masked"
+        labels = self.host.users.find_labels(nameless, contacts)
+        named = {id_: {**included[id_], "name": name} for id_, name in labels.items()}
+        return {**body, "included": {**included, **named}}
 
     def find(self, path: str, **query: Any) -> Sequence[Mapping[str, Any]]:
         """Return the records of a list; none if the REST API refuses it."""

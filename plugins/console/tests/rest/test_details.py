@@ -56,7 +56,9 @@ class TestDetails:
         assert replaced.status_code == 200, replaced.text
         for tab in ("versions", "activity"):
             text = space.browser.open(space.page(node, tab)).text
-            assert "Without a name" in text
+            assert f"{nameless.email[0]}•••@" in text
+            assert nameless.id not in text
+            assert nameless.email not in text
             assert "A former member" not in text
 
     def test_a_folder_leads_to_its_list(self, space: Space) -> None:

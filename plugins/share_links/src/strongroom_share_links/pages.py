@@ -302,7 +302,7 @@ class SharePages:
     def _maker(self, opened: OpenedShare) -> Json | None:
         """Return the user who has made the share; ``None`` without a name."""
         user_id = opened.link.creator_id
-        name = self._host.users.find_name(user_id)
+        name = self._host.users.find_labels([user_id], "none").get(user_id)
         return {"id": user_id, "name": name} if name else None
 
     def _described(self, opened: OpenedShare, names: Sequence[str]) -> Json:

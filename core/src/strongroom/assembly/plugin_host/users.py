@@ -1,7 +1,7 @@
 """Implements ``host.users`` by the services of the REST API."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, Final
 
 from strongroom.assembly.plugin_host.caller import AsCaller, changed, make_paging
 from strongroom.clock import iso_format
@@ -14,6 +14,7 @@ from strongroom.extensions.user_management.views import managed_user
 from strongroom.foundation.caller import Identity
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.errors import Forbidden
+from strongroom.foundation.locales import choose_locale
 from strongroom.foundation.operations import OperationRule
 from strongroom.identity import operations
 from strongroom.identity.accounts.account_deletion import AccountDeletion
@@ -24,8 +25,14 @@ from strongroom.identity.accounts.suspension import Suspension, Suspensions
 from strongroom.identity.users.models import User
 from strongroom.plugin_api import users as api
 from strongroom.plugin_api.changes import UNCHANGED, Unchanged
+from strongroom.plugin_api.contacts import masked
 from strongroom.plugin_api.paging import ResultPage
 from strongroom.web.http.parsing import parse_values
+from strongroom.web.pages.design import TEXTS
+from strongroom.web.pages.languages import page_languages
+
+# The beginning of an id is a time (UUID version 7), which the users of an import share.
+_ID_END: Final = 8
 
 
 class HostUsers(AsCaller, api.UsersAPI):
@@ -138,8 +145,15 @@ class HostUsers(AsCaller, api.UsersAPI):
     def administers(self, user_id: str, tenant_id: str | None) -> bool:
         return self._get(TenantService).administers(user_id, tenant_id)
 
-    def find_name(self, user_id: str) -> str:
-        return self._get(AccountService).find_name(user_id)
+    def find_labels(
+        self, user_ids: Collection[str], contacts: api.Contacts = "masked"
+    ) -> Mapping[str, str]:
+        accounts = self._get(AccountService)
+        users = accounts.find(user_ids)
+        labels = {user.id: user.name for user in users}
+        nameless = [] if contacts == "none" else [user for user in users if not user.name]
+        names = accounts.find_login_names([user.id for user in nameless]) if nameless else {}
+        return labels | {user.id: _label(user, names.get(user.id, {}), contacts) for user in nameless}
 
     def _administrator(self, rule: OperationRule, *ids: str) -> Identity:
         """Return the caller of an operation whose route accepts administrators only.
@@ -185,3 +199,14 @@ def _user(user: User, names: Mapping[str, Any]) -> api.UserInfo:
         updated_at=user.updated_at,
         revision=user.revision,
     )
+
+
+def _label(user: User, names: Mapping[str, Any], contacts: api.Contacts) -> str:
+    """Return what pages call a user without a name."""
+    if contact := names.get("email") or names.get("mobile"):
+        return masked(contact) if contacts == "masked" else str(contact)
+    if username := names.get("username"):
+        return f"{username[:1]}•••" if contacts == "masked" else str(username)
+    text = TEXTS.translator(choose_locale(page_languages(), known=TEXTS.languages))
+    key = "nameless-user" if user.erased_at is None else "erased-user"
+    return text(key, id=user.id[-_ID_END:])

@@ -1,6 +1,6 @@
 """Lists and changes users."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -74,11 +74,10 @@ class AccountService:
         with self._database.read() as connection:
             return self._credentials.find_login_names(connection, user_ids)
 
-    def find_name(self, user_id: str) -> str:
-        """Return the name of a user; empty without one, or if there is no such user."""
+    def find(self, user_ids: Collection[str]) -> Sequence[User]:
+        """Return the users that exist, including deleted ones, in no particular order."""
         with self._database.read() as connection:
-            (summary,) = self._users.summaries(connection, [user_id]) or [{"name": ""}]
-        return summary["name"]
+            return self._users.find(connection, user_ids)
 
     def _holders(self, connection: Connection, contacts: Mapping[str, str]) -> set[str]:
         """Return the id of the user who has all contacts, if any."""

@@ -105,7 +105,7 @@ def _ask(scan_id: str, change: str, texts: tuple[str, str, str], reason: str | N
     facts = {
         **({"scanner-note": note} if note else {}),
         "size": size_text(file["size"]),
-        "owner": page["included"].get(owner_id, {}).get("name") or owner_id,
+        "owner": page["included"].get(owner_id, {}).get("name", owner_id),
         "scanned": shown_moment(file["scannedAt"], current_visit().host.browser.zone),
     }
     action = f"{_HERE}{quote(scan_id, safe='')}/{change}"

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from strongroom.plugin_api.visits import Visit
-from strongroom.plugin_api.web import ApiError
 from strongroom_console.sentences import MARKS, Piece, split_sentence, without_marks
 from strongroom_console.server.people import page_path
 
@@ -132,15 +131,8 @@ def _space_ids(event: Json) -> Iterable[str]:
 
 
 def _user_names(visit: Visit, ids: Iterable[str]) -> Mapping[str, str]:
-    names = {}
-    for id_ in ids:
-        try:
-            user = visit.host.users.get(id_)
-        except ApiError:
-            # A deleted user.
-            continue
-        names[id_] = user.name or user.email or user.username or user.mobile or id_
-    return names
+    unnamed = set(ids)
+    return visit.host.users.find_labels(unnamed, "whole") if unnamed else {}
 
 
 def _space_names(visit: Visit, ids: Iterable[str]) -> Mapping[str, str]:

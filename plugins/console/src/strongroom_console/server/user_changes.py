@@ -66,6 +66,5 @@ def _flash(change: Change, user_ids: Sequence[str]) -> Flash:
     undo = {"undo": change.inverse, "users": list(user_ids)} if can_undo else {}
     if len(user_ids) > 1 or request.form.get("undo"):
         return Flash(change.several, {"count": str(len(user_ids))}, values=undo)
-    person = current_visit().read(rest_path(user_ids[0]))
-    name = person["name"] or person["email"] or person["username"] or person["id"]
-    return Flash(change.one, {"name": name}, values=undo)
+    labels = current_visit().host.users.find_labels(user_ids, "whole")
+    return Flash(change.one, {"name": labels[user_ids[0]]}, values=undo)

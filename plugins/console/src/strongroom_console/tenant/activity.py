@@ -71,7 +71,7 @@ def _pieces(tenant_id: str, row: Mapping[str, Any], text: Callable[..., str]) ->
         return ()
     is_gone = row["action"] == "file.purged"
     path = None if is_gone else f"/tenants/{tenant_id}/nodes/{row['nodeId']}"
-    actor = without_marks(str(row["actor_name"])) or text("unnamed-person")
+    actor = without_marks(str(row["actor_name"]))
     names = {"actor": Piece(actor, is_name=True), "file": Piece(row["name"], path, is_name=True)}
     return split_sentence(text(SENTENCES[row["action"]], **MARKS), names)
 

@@ -25,7 +25,7 @@ _ID_END: Final = 8
 def member_row(member: Json, included: Mapping[str, Json]) -> Json:
     """Return what pages show of a member of a tenant or of a group."""
     user = named(member["user"], included)
-    return {**member, "id": user["id"], "name": user["name"] or user["id"]}
+    return {**member, "id": user["id"], "name": user["name"]}
 
 
 def named(reference: Json, included: Mapping[str, Json]) -> Json:
