@@ -56,6 +56,7 @@ class BrowserSession:
         ends_at: the end of an impersonation, in milliseconds since the Unix epoch; ``None`` without one.
         name: the name of the user; empty without one.
         zone: the name of the time zone that the user has chosen, if any.
+        contact: the e-mail address, the number or the username of the user; empty without one.
     """
 
     user_id: str
@@ -65,6 +66,7 @@ class BrowserSession:
     ends_at: int | None = None
     name: str = ""
     zone: str | None = None
+    contact: str = ""
 
 
 class BrowserAPI(ABC):

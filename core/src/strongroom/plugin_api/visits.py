@@ -237,7 +237,11 @@ class Visit:
 
     def viewer(self) -> Mapping[str, str]:
         """Return the user of the menu: ``id`` and ``name``, and ``hint``, such as an address."""
-        return {"id": self.session.user_id, "name": self.session.name, "hint": ""}
+        session = self.session
+        if session.name:
+            return {"id": session.user_id, "name": session.name, "hint": session.contact}
+        labels = {} if session.contact else self.host.users.find_labels([session.user_id])
+        return {"id": session.user_id, "name": labels.get(session.user_id, session.contact), "hint": ""}
 
     def menu(self) -> Mapping[str, Any]:
         """Return the variables of the menu: the items, the path of the current one, and the user."""

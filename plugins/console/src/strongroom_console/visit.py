@@ -98,27 +98,18 @@ class ConsoleVisit(Visit):
         is_impersonation = self.session.ends_at is not None
         return [item for item in items if not is_impersonation or item.path.startswith(self.root)]
 
-    def viewer(self) -> Mapping[str, str]:
-        session = self.session
-        return {"id": session.user_id, "name": session.name or self._contact(), "hint": ""}
-
     def page(self, template: str, **values: Any) -> Any:
         session = self.session
         ends_at = session.ends_at
         return super().page(
             template,
             policy=_POLICY,
-            user={"id": session.user_id, "name": session.name or self._contact()},
+            user=self.viewer(),
             is_administrator=self.is_administrator,
             impersonated_until=None if ends_at is None else iso_format(ends_at),
             problems=PROBLEMS,
             **values,
         )
-
-    def _contact(self) -> str:
-        """Return what stands for the name of a user without one."""
-        user = self.read("/users/me")
-        return str(user["email"] or user["username"] or user["mobile"] or user["id"])
 
     def read(self, path: str, **query: Any) -> Any:
         """Return what the REST API has at a path; users without a name have what pages call them."""

@@ -44,6 +44,15 @@ def test_a_user_creates_a_space(browser: PageBrowser) -> None:
     assert browser.path.endswith("/files/")
 
 
+def test_the_menu_shows_the_address_of_its_user_below_the_name(
+    api: Api, log_in: Callable[[Person], PageBrowser]
+) -> None:
+    named, nameless = api.person(name="Ada"), api.person(name="")
+    page = log_in(named).open("/console/").text
+    assert page.count(f"<small><bdi>{named.email}</bdi></small>") == 1
+    assert nameless.email in log_in(nameless).open("/console/").text
+
+
 def test_the_only_space_opens_at_once(api: Api, person: Person, browser: PageBrowser) -> None:
     tenant = api.tenant(person)
     browser.open("/console/")

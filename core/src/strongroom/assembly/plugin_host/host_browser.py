@@ -229,4 +229,5 @@ def _verified(
         ends_at=None if actor_id is None else logins.read(authorization_id).expires_at,
         name=profile.name,
         zone=profile.zone,
+        contact=profile.contact,
     )

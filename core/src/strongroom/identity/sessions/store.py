@@ -158,10 +158,12 @@ class UserProfile(NamedTuple):
     Args:
         name: the name; empty without one.
         zone: the name of the time zone that the user has chosen.
+        contact: the address, the number or the username; empty without one.
     """
 
     name: str
     zone: str | None
+    contact: str
 
 
 class AuthorizationStore:
@@ -327,8 +329,8 @@ class AuthorizationStore:
         row = _GOOD_OF_PROFILE.first(connection, claims)
         if row is None:
             raise TokenInvalid
-        *login, name, zone = row
-        return caller.confirm(*login), UserProfile(name, zone)
+        *login, name, zone, contact = row
+        return caller.confirm(*login), UserProfile(name, zone, contact or "")
 
     def note_seen(self, database: Database, authorization_id: str, last_seen_at: int) -> None:
         """Update ``last_seen_at`` if it is older than :data:`SEEN_INTERVAL`.

@@ -9,6 +9,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     FromClause,
+    and_,
     bindparam,
     func,
     insert,
@@ -35,10 +36,12 @@ from strongroom.foundation.ids import new_id
 from strongroom.identity.users import user_index
 from strongroom.identity.users.credential_changes import note_exempt
 from strongroom.identity.users.models import (
+    SINGLE_KINDS,
     USER,
     User,
     UserStatus,
     UserType,
+    credentials,
     users,
 )
 from strongroom.plugin_api.names import name_fault
@@ -290,9 +293,13 @@ def type_of_active(user_id: ColumnElement[str]) -> ColumnElement[str | None]:
 
 
 def user_profile() -> FromClause:
-    """Return a subquery with the ``name`` and the ``timezone`` of the user ``user_id``."""
-    profile = select(users.c.name, users.c.timezone).where(users.c.id == bindparam("user_id"))
-    return profile.subquery("profile")
+    """Return a subquery with the ``name``, ``timezone`` and ``contact`` of the user ``user_id``."""
+    shown = func.coalesce(credentials.c.written, credentials.c.value)
+    of_user = and_(credentials.c.user_id == users.c.id, credentials.c.kind.in_(SINGLE_KINDS))
+    # In the order of the kinds: the address, the number, the username.
+    contact = select(shown).where(of_user).order_by(credentials.c.kind).limit(1).scalar_subquery()
+    columns = (users.c.name, users.c.timezone, contact.label("contact"))
+    return select(*columns).where(users.c.id == bindparam("user_id")).subquery("profile")
 
 
 def record_login(user_id: str, now: int) -> Change:
