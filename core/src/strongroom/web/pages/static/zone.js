@@ -28,6 +28,7 @@ for (const time of document.querySelectorAll("time[datetime]")) {
   if (Number.isNaN(moment.valueOf()) || !time.dateTime.includes("T")) continue;
   const day = `${moment.getFullYear()}-${two(moment.getMonth() + 1)}-${two(moment.getDate())}`;
   const clock = `${two(moment.getHours())}:${two(moment.getMinutes())}`;
-  if (!isKnown) time.textContent = /\d:\d/.test(time.textContent) ? `${day} ${clock}` : day;
+  // Ages, such as "2 hours ago", are the same in all zones.
+  if (!isKnown && /^\d{4}-/.test(time.textContent)) time.textContent = /\d:\d/.test(time.textContent) ? `${day} ${clock}` : day;
   time.title = moment.toLocaleString(document.documentElement.lang, {dateStyle: "full", timeStyle: "long"});
 }
