@@ -9,6 +9,7 @@ import pyotp
 
 from tests.support.browser_pages import Screen, Visitor
 from tests.support.screens.sign_in import enrol_app
+from tests.support.screens.stage import CAPTCHA
 from tests.support.screens.steps import log_in, open_account, own
 
 
@@ -103,6 +104,13 @@ def show_refused_invitation(visitor: Visitor) -> None:
     visitor.press("a[href$='/removal']")
 
 
+def show_new_address(visitor: Visitor) -> None:
+    open_account(visitor, visitor.stage.new_email())
+    visitor.go("/account/contacts/email")
+    visitor.fill(address=f"{uuid4().hex}@example.com", captchaAnswer=CAPTCHA)
+    visitor.press("form[action$='/new-code'] button")
+
+
 SCOPES: Final = r"\w+:[\w-]+(, )?| · "
 """The scopes of access keys, which are names."""
 
@@ -130,6 +138,7 @@ ACCOUNT: Final = (
     Screen("account with an app", "login_pages/account/security", log_in_with_app),
     Screen("profile", "login_pages/account/profile", own("/account/profile")),
     Screen("address", "login_pages/account/contact", own("/account/contacts/email")),
+    Screen("code of a new address", "login_pages/account/contact", show_new_address),
     Screen("number", "login_pages/account/contact", own("/account/contacts/mobile")),
     Screen(
         "removal of the address",

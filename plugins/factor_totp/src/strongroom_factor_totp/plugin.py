@@ -66,7 +66,7 @@ class Totp(SecondFactor[TotpOptions]):
             "zh": "用身份验证器应用扫描图片，然后输入应用显示的验证码。",
         },
         add={"en": "Set up an app", "zh": "设置应用"},
-        attributes={"inputmode": "numeric"},
+        attributes={"inputmode": "numeric", "data-digits": str(DIGITS)},
         template="totp.html",
         policy={"img-src": "data:"},
     )

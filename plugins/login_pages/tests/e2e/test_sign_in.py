@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 from tests.support.browsers import needs_chromium
 from tests.support.config import FIXED_CAPTCHA, SMS_LOGIN, Table, lifted, merged, read_toml
 from tests.support.front_end import front_end
@@ -24,6 +24,13 @@ pytestmark = [
 FRONT_END_PORT = free_port()
 CALLBACK = f"http://localhost:{FRONT_END_PORT}/callback"
 VERIFIER = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+COPY = """text => {
+    const area = Object.assign(document.createElement("textarea"), {value: text});
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+}"""
 HOSTILE = '"><svg onload=alert(1)>{{7*7}}\u202e'
 
 
@@ -61,6 +68,13 @@ def request_code(person: Person, number: str) -> str:
     folder = read_toml(person.server.config)["server"]["data_dir"]
     code: str = messages_in(Path(folder))[-1]["code"]
     return code
+
+
+def paste(page: Page, field: Locator, text: str) -> None:
+    """Copy a text elsewhere, and paste it into a field."""
+    page.evaluate(COPY, text)
+    field.focus()
+    page.keyboard.press("Control+V")
 
 
 def test_a_code_leads_to_the_front_end(person: Person) -> None:
@@ -107,6 +121,25 @@ def test_a_password_is_shown_on_demand_and_hidden_again(person: Person) -> None:
     expect(field).to_have_attribute("type", "text")
     person.press("hide-password")
     expect(field).to_have_attribute("type", "password")
+
+
+def test_a_code_that_is_pasted_with_words_is_sent(person: Person) -> None:
+    person.open("/login")
+    code = request_code(person, "13800138000")
+    field = person.page.get_by_label(person.text("code"), exact=True)
+    paste(person.page, field, f"{code[:3]} {code[3:]} is your code")
+    person.has_heading("security")
+
+
+def test_a_code_that_is_pasted_leads_to_the_password_of_a_reset(person: Person) -> None:
+    person.open("/forgot")
+    person.page.locator("#username").fill("13800138000")
+    person.page.locator("#captcha").fill("42")
+    person.page.locator("form[action$='/forgot'] button").click()
+    person.has_heading("check-messages")
+    paste(person.page, person.page.locator("#code"), "482 913")
+    expect(person.page.locator("#code")).to_have_value("482913")
+    expect(person.page.locator("#newPassword")).to_be_focused()
 
 
 def test_a_double_click_logs_in_once(person: Person) -> None:

@@ -214,6 +214,35 @@ class TestContacts:
         browser.send("contacts/email", code=f" {right[:3]} {right[3:]}")
         assert browser.message.startswith("Saved.")
 
+    def test_a_mistyped_address_is_replaced_before_its_code(
+        self, api: Api, browser: PageBrowser, person: Person
+    ) -> None:
+        self.change(api, browser)
+        api.clock.advance(MINUTE)
+        browser.send("another-code")
+        assert browser.path == "/account/contacts/email"
+        fields = {"address": "newer@example.com", "captchaAnswer": "42"}
+        browser.send("contacts/email/new-code", **fields)
+        browser.send("contacts/email", code=newest_code(api))
+        assert api.get("/users/me", by=person).json["email"] == "newer@example.com"
+
+    def test_a_code_of_the_former_address_is_entered_once_for_two_codes_to_the_new_one(
+        self, api: Api, browser: PageBrowser, person: Person
+    ) -> None:
+        with api.container.database.write() as connection:
+            connection.execute(delete(passwords))
+        api.clock.advance(10 * MINUTE)
+        see(browser, "/contacts/email")
+        browser.send("contacts/email/current-code", captchaAnswer="42")
+        fields = {"address": "new@example.com", "captchaAnswer": "42"}
+        browser.send("contacts/email/new-code", heldCode=newest_code(api), **fields)
+        api.clock.advance(MINUTE)
+        browser.send("another-code")
+        assert "heldCode" not in browser.page.text
+        browser.send("contacts/email/new-code", **fields)
+        browser.send("contacts/email", code=newest_code(api))
+        assert api.get("/users/me", by=person).json["email"] == "new@example.com"
+
     def test_a_wrong_code_of_the_former_address_asks_for_it_again(
         self, api: Api, browser: PageBrowser, person: Person
     ) -> None:

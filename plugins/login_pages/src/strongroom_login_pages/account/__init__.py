@@ -9,6 +9,7 @@ from strongroom_login_pages.account.invitations import InvitationPages
 from strongroom_login_pages.account.password import PasswordPages
 from strongroom_login_pages.account.privacy import PrivacyPages
 from strongroom_login_pages.account.profile import ProfilePages
+from strongroom_login_pages.account.proofs import CodePages
 from strongroom_login_pages.account.security import SecurityPages
 from strongroom_login_pages.sign_in.progress import LoginProgress
 from strongroom_login_pages.visit import Area
@@ -22,6 +23,7 @@ def account_areas(progress: LoginProgress) -> tuple[Area, ...]:
         ProfilePages(),
         ContactPages(),
         ConnectionPages(),
+        CodePages(),
         PasswordPages(),
         DevicePages(),
         AccessKeyPages(),

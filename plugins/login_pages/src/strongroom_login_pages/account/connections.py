@@ -24,6 +24,7 @@ from strongroom_login_pages.account.proofs import (
     held_code,
     pending_of,
     proven_contacts,
+    seconds_until_code,
     send_held_code,
 )
 from strongroom_login_pages.captchas import REFUSED
@@ -58,10 +59,9 @@ class ConnectionPages:
     @account_page
     def send_code(self, visit: LoginVisit, user: Mapping[str, Any], name: str) -> Any:
         """Send a code to a contact of the user."""
-        refusal = send_held_code(visit, user, f"{_CONFIRM}-{name}", "bind")
-        if refusal:
-            return _confirmation(visit, user, name, refusal)
-        return visit.redirect(f"/connections/{name}")
+        page = f"/connections/{name}"
+        refusal = send_held_code(visit, user, f"{_CONFIRM}-{name}", "bind", page)
+        return _confirmation(visit, user, name, refusal) if refusal else visit.redirect(page)
 
     @account_page
     def connect(self, visit: LoginVisit, user: Mapping[str, Any], name: str) -> Any:
@@ -89,10 +89,9 @@ class ConnectionPages:
     @account_page
     def send_code_for_removal(self, visit: LoginVisit, user: Mapping[str, Any], name: str) -> Any:
         """Send the code that the removal requires."""
-        refusal = send_held_code(visit, user, f"{_REMOVE}-{name}", "unbind")
-        if refusal:
-            return _removal(visit, user, name, refusal)
-        return visit.redirect(f"/connections/{name}/removal")
+        page = f"/connections/{name}/removal"
+        refusal = send_held_code(visit, user, f"{_REMOVE}-{name}", "unbind", page)
+        return _removal(visit, user, name, refusal) if refusal else visit.redirect(page)
 
     @account_page
     def remove(self, visit: LoginVisit, user: Mapping[str, Any], name: str) -> Any:
@@ -211,10 +210,11 @@ def _code_step(
 ) -> dict[str, Any]:
     """Return the variables of a page that sends a code, and then asks for it."""
     pending, contacts = pending_of(visit, task), proven_contacts(user)
-    needs_code = bool(contacts) and (pending is None or refusal is not None)
+    needs_code = bool(contacts) and pending is None
     return {
         "contacts": contacts,
         "sent_to": contacts.get(pending["to"]) if pending else None,
+        "wait": seconds_until_code(visit, pending),
         "needs_code": needs_code,
         "captcha": visit.captcha() if needs_code else None,
         "is_captcha_wrong": refusal is not None and refusal.error in REFUSED,

@@ -15,11 +15,13 @@ from strongroom_login_pages.account.proofs import (
     is_about_held_code,
     pending_of,
     proven_contacts,
+    seconds_until_code,
     send_code,
     send_held_code,
     typed_code,
 )
 from strongroom_login_pages.captchas import REFUSED
+from strongroom_login_pages.sign_in.code_login import next_code_at
 from strongroom_login_pages.sign_in.step_up import STALE
 from strongroom_login_pages.visit import LoginVisit, Routes
 
@@ -56,7 +58,7 @@ class ContactPages:
     @account_page
     def send_to_current(self, visit: LoginVisit, user: Mapping[str, Any], kind: str) -> Any:
         """Send a code to a contact that the user has."""
-        refusal = send_held_code(visit, user, kind, "bind")
+        refusal = send_held_code(visit, user, kind, "bind", f"/contacts/{kind}")
         return _change(visit, user, kind, refusal) if refusal else visit.redirect(f"/contacts/{kind}")
 
     @account_page
@@ -66,10 +68,11 @@ class ContactPages:
         response = send_code(visit, address, "bind", device=".new")
         if response.error is not None:
             return _change(visit, user, kind, response)
-        pending = {**(pending_of(visit, kind) or {"task": kind}), "address": address}
-        pending |= {"new": response.json["id"], **({"held": held} if held else {})}
-        remember(visit, pending=pending)
-        return visit.redirect(f"/contacts/{kind}")
+        page = f"/contacts/{kind}"
+        pending = {**(pending_of(visit, kind) or {"task": kind, "page": page}), "address": address}
+        pending |= {"new": response.json["id"], "retry_at": next_code_at(visit, response)}
+        remember(visit, pending={**pending, **({"held": held} if held else {})})
+        return visit.redirect(page)
 
     @account_page
     def bind(self, visit: LoginVisit, user: Mapping[str, Any], kind: str) -> Any:
@@ -95,10 +98,9 @@ class ContactPages:
     @account_page
     def send_for_removal(self, visit: LoginVisit, user: Mapping[str, Any], kind: str) -> Any:
         """Send the code that unbinding requires."""
-        refusal = send_held_code(visit, user, _removal_of(kind), "unbind")
-        if refusal:
-            return _removal(visit, user, kind, refusal)
-        return visit.redirect(f"/contacts/{kind}/removal")
+        page = f"/contacts/{kind}/removal"
+        refusal = send_held_code(visit, user, _removal_of(kind), "unbind", page)
+        return _removal(visit, user, kind, refusal) if refusal else visit.redirect(page)
 
     @account_page
     def unbind(self, visit: LoginVisit, user: Mapping[str, Any], kind: str) -> Any:
@@ -127,6 +129,7 @@ def _change(
     if refusal is not None and refusal.error == "error.code-invalid" and is_about_held_code(refusal):
         # The user enters the code of the current contact again, and gets another for the new one.
         pending = {name: value for name, value in (pending or {}).items() if name != "new"}
+        pending["held"] = {"id": pending["held"]["id"]}
         remember(visit, pending=pending)
     step = _step(pending, has_proof=visit.is_proven or not contacts)
     return show(
@@ -138,7 +141,8 @@ def _change(
         title=TITLES[kind][bool(user[kind])],
         step=step,
         contacts=contacts,
-        sent_to=contacts.get((pending or {}).get("to", "")),
+        sent_to=_asked_contact(pending, contacts),
+        wait=seconds_until_code(visit, pending),
         address=visit.form.get("address") or (pending or {}).get("address", ""),
         captcha=None if step == "confirm" else visit.captcha(),
         is_captcha_wrong=refusal is not None and refusal.error in REFUSED,
@@ -149,6 +153,13 @@ def _step(pending: Mapping[str, Any] | None, *, has_proof: bool) -> str:
     if pending and "new" in pending:
         return "confirm"
     return "new" if has_proof or pending is not None else "current"
+
+
+def _asked_contact(pending: Mapping[str, Any] | None, contacts: Mapping[str, str]) -> str | None:
+    """Return the contact whose code the form asks for, unless it was entered before."""
+    if not pending or "code" in pending.get("held", {}):
+        return None
+    return contacts.get(pending.get("to", ""))
 
 
 def _removal(
@@ -165,6 +176,7 @@ def _removal(
         kind=kind,
         contacts=contacts,
         sent_to=contacts.get(pending["to"]) if pending else None,
+        wait=seconds_until_code(visit, pending),
         captcha=None if pending else visit.captcha(),
         is_captcha_wrong=refusal is not None and refusal.error in REFUSED,
     )

@@ -5,7 +5,13 @@ from typing import Any, Final
 
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.account.frame import ME, account_page, follow, remember, show
-from strongroom_login_pages.account.proofs import held_code, pending_of, proven_contacts, send_held_code
+from strongroom_login_pages.account.proofs import (
+    held_code,
+    pending_of,
+    proven_contacts,
+    seconds_until_code,
+    send_held_code,
+)
 from strongroom_login_pages.sign_in.step_up import STALE
 from strongroom_login_pages.texts import password_text
 from strongroom_login_pages.visit import LoginVisit, Routes
@@ -33,7 +39,7 @@ class PasswordPages:
     @account_page
     def send_code(self, visit: LoginVisit, user: Mapping[str, Any]) -> Any:
         """Send the code that a first password requires."""
-        refusal = send_held_code(visit, user, _TASK, "bind")
+        refusal = send_held_code(visit, user, _TASK, "bind", _PAGE)
         return _page(visit, user, refusal) if refusal else visit.redirect(_PAGE)
 
     @account_page
@@ -65,6 +71,7 @@ def _page(visit: LoginVisit, user: Mapping[str, Any], refusal: RestResponse | No
         error=password_text("error.validation-failed") if is_weak else None,
         contacts=contacts,
         sent_to=contacts.get(pending["to"]) if pending else None,
+        wait=seconds_until_code(visit, pending),
         needs_code=needs_code,
         captcha=visit.captcha() if needs_code and not pending else None,
         is_captcha_wrong=False,

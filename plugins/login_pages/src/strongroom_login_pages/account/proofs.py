@@ -10,10 +10,30 @@ from typing import Any, Final
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.account.frame import recall, remember
 from strongroom_login_pages.captchas import captcha_member
-from strongroom_login_pages.sign_in.code_login import digits_of
-from strongroom_login_pages.visit import LoginVisit
+from strongroom_login_pages.sign_in.code_login import digits_of, next_code_at, seconds_until_next
+from strongroom_login_pages.visit import LoginVisit, Routes, logged_in
 
 KINDS: Final = ("email", "mobile")
+_OF_NEW_CODE: Final = ("new", "address", "retry_at")
+
+
+class CodePages:
+    """What pages with a code of the account share."""
+
+    def routes(self) -> Routes:
+        """Return the views by method and path."""
+        return {("POST", "/another-code"): self.begin_again}
+
+    @logged_in
+    def begin_again(self, visit: LoginVisit) -> Any:
+        """Return to the form that sends the newest code."""
+        pending = recall(visit, "pending")
+        if pending is None:
+            return visit.redirect("/")
+        # A change of the contact has proven the former one before it sends a code to the new one.
+        kept = {name: value for name, value in pending.items() if name not in _OF_NEW_CODE}
+        remember(visit, pending=kept if "new" in pending and "held" in pending else None)
+        return visit.redirect(pending["page"])
 
 
 def proven_contacts(user: Mapping[str, Any]) -> dict[str, str]:
@@ -33,9 +53,12 @@ def send_code(visit: LoginVisit, recipient: str, purpose: str, *, device: str = 
 
 
 def send_held_code(
-    visit: LoginVisit, user: Mapping[str, Any], task: str, purpose: str
+    visit: LoginVisit, user: Mapping[str, Any], task: str, purpose: str, page: str
 ) -> RestResponse | None:
     """Send a code for a task to the contact that the form has chosen.
+
+    Args:
+        page: the path of the page of the task.
 
     Returns:
         The refusal, if any.
@@ -46,7 +69,8 @@ def send_held_code(
     response = send_code(visit, user[kind] or "", purpose)
     if response.error is not None:
         return response
-    remember(visit, pending={"task": task, "to": kind, "held": {"id": response.json["id"]}})
+    pending = {"task": task, "page": page, "to": kind, "held": {"id": response.json["id"]}}
+    remember(visit, pending={**pending, "retry_at": next_code_at(visit, response)})
     return None
 
 
@@ -54,6 +78,11 @@ def pending_of(visit: LoginVisit, task: str) -> dict[str, Any] | None:
     """Return what was sent for a task, or ``None``."""
     pending: dict[str, Any] | None = recall(visit, "pending")
     return pending if pending and pending["task"] == task else None
+
+
+def seconds_until_code(visit: LoginVisit, pending: Mapping[str, Any] | None) -> int:
+    """Return the seconds until another code can be sent for what was sent."""
+    return seconds_until_next(visit, pending if pending and "retry_at" in pending else None)
 
 
 def held_code(visit: LoginVisit, task: str) -> dict[str, str] | None:

@@ -23,6 +23,7 @@ from strongroom_login_pages.contact_codes import (
 from strongroom_login_pages.registration.invitations import kept_invitation, path_of, void_invitation
 from strongroom_login_pages.registration.terms import accepted_terms
 from strongroom_login_pages.sign_in.attempt import INVITATION, REGISTRATION
+from strongroom_login_pages.sign_in.code_login import seconds_until_next
 from strongroom_login_pages.sign_in.progress import TERMS_MISSING, LoginProgress
 from strongroom_login_pages.sign_in.ways import CODE_TEXTS, PASSWORD, registers_invited, ways_of
 from strongroom_login_pages.visit import LoginVisit, Routes
@@ -212,4 +213,5 @@ def _entry_form(visit: LoginVisit, error: str | None = None) -> Any:
         status=400 if error else 200,
         error=error,
         recipient=visit.flow.attempt.username,
+        wait=seconds_until_next(visit, visit.flow.attempt.data_of(REGISTRATION)),
     )

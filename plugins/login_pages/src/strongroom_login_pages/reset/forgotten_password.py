@@ -16,6 +16,7 @@ from strongroom_login_pages.contact_codes import (
     send_code,
 )
 from strongroom_login_pages.sign_in.attempt import RESET
+from strongroom_login_pages.sign_in.code_login import seconds_until_next
 from strongroom_login_pages.sign_in.ways import CODE_TEXTS, ways_of
 from strongroom_login_pages.visit import LoginVisit, Routes
 
@@ -101,4 +102,5 @@ def _entry_form(visit: LoginVisit, error: str | None = None) -> Any:
         status=400 if error else 200,
         error=error,
         recipient=visit.flow.attempt.username,
+        wait=seconds_until_next(visit, visit.flow.attempt.data_of(RESET)),
     )

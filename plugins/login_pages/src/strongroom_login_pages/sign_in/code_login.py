@@ -4,6 +4,7 @@ The pages are the same whether or not a user has the name.
 """
 
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, Final
@@ -113,15 +114,22 @@ def _code_request(visit: LoginVisit) -> dict[str, Any]:
 
 def sent_code(visit: LoginVisit, response: RestResponse) -> dict[str, Any]:
     """Return what the browser keeps of a code that was sent."""
-    retry_at = visit.now + response.json["retryAfterSeconds"] * 1000
     sent = {name: response.json[member] for name, member in (("id", "id"), ("expires_at", "expiresAt"))}
-    return {**sent, "retry_at": retry_at}
+    return {**sent, "retry_at": next_code_at(visit, response)}
+
+
+def next_code_at(visit: LoginVisit, response: RestResponse) -> int:
+    """Return when another code can be sent, in milliseconds since the epoch."""
+    return visit.now + int(response.json["retryAfterSeconds"]) * 1000
+
+
+def seconds_until_next(visit: LoginVisit, sent: Mapping[str, Any] | None) -> int:
+    """Return the seconds until another code can be sent than the one that was."""
+    return max(0, ceil((sent["retry_at"] - visit.now) / 1000)) if sent else 0
 
 
 def _wait(visit: LoginVisit) -> int:
-    """Return the seconds until another code can be sent."""
-    sent = visit.flow.attempt.data_of(CODE)
-    return max(0, ceil((sent["retry_at"] - visit.now) / 1000)) if sent else 0
+    return seconds_until_next(visit, visit.flow.attempt.data_of(CODE))
 
 
 def _request_form(visit: LoginVisit, error: str | None = None, *, notice: str | None = None) -> Any:

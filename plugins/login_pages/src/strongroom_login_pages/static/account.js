@@ -1,5 +1,6 @@
-// Comfort of the account pages: print. All of them work without it.
+// Comfort of the account pages: codes, passwords, print. All of them work without it.
 
+import "./codes.js";
 import "./passwords.js";
 
 for (const button of document.querySelectorAll("[data-print]")) {
