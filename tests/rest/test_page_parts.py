@@ -214,30 +214,30 @@ WRONG = {
         '[LoginLink("a", {"zh": "A"}, "/")]',
         'the labels of a LoginLink must have the language "en"',
     ),
-    "label-kind": ("register_menu_items", '[MenuItem("A", "/")]', "the labels of a MenuItem must have"),
+    "label-kind": ("register_menu_items", '[MenuItem("/", "A")]', "the labels of a MenuItem must have"),
     "elsewhere": (
         "register_menu_items",
-        '[MenuItem({"en": "A"}, "https://evil.example.com/")]',
+        '[MenuItem("https://evil.example.com/", {"en": "A"})]',
         "the path of a MenuItem must be one of the server",
     ),
     "menu-icon": (
         "register_menu_items",
-        '[MenuItem({"en": "A"}, "/", icon="unknown")]',
+        '[MenuItem("/", {"en": "A"}, icon="unknown")]',
         "a MenuItem: the server has no icon 'unknown'",
     ),
     "menu-place": (
         "register_menu_items",
-        '[MenuItem({"en": "A"}, "/", place="top")]',
+        '[MenuItem("/", {"en": "A"}, place="top")]',
         "the place of a MenuItem must be one of menu, area, person, not 'top'",
     ),
     "menu-choices": (
         "register_menu_items",
-        '[MenuItem({"en": "A"}, "/", choices="https://evil.example.com/")]',
+        '[MenuItem("/", {"en": "A"}, choices="https://evil.example.com/")]',
         "the path of a MenuItem must be one of the server",
     ),
     "no-page": (
         "register_menu_items",
-        '[MenuItem({"en": "A"}, "/nowhere")]',
+        '[MenuItem("/nowhere", {"en": "A"})]',
         "a MenuItem: '/nowhere' leads to no page of the server; add a route for it",
     ),
     "no-icon": (

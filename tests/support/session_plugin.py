@@ -166,8 +166,8 @@ def register_login_links():
 @hookimpl
 def register_menu_items():
     return [
-        MenuItem({"en": "Desk", "zh": "工作台"}, "/desk/"),
-        MenuItem({"en": "All desks"}, "/desk/perhaps", order=-1, for_administrators=True),
+        MenuItem("/desk/", {"en": "Desk", "zh": "工作台"}),
+        MenuItem("/desk/perhaps", {"en": "All desks"}, order=-1, for_administrators=True),
     ]
 
 

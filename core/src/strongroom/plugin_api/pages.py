@@ -99,11 +99,11 @@ class MenuItem:
     """An item of the menu of the pages for users who are logged in.
 
     Args:
-        labels: its text by language.
         path: the path of the page.
+        labels: its text by language.
+        icon: the name of an icon of the server, such as ``folder``; empty: a circle.
         order: its place; items of one order are in the order of ``plugins.enabled``.
         for_administrators: whether only administrators of the server see it.
-        icon: the name of an icon of the server, such as ``folder``; empty: a circle.
         place: the part of the menu.
         choices: the path of the places of an area, which the switcher reads when it opens: an HTML
             document whose first ``ul`` has their links; ``None`` without such places.
@@ -112,11 +112,11 @@ class MenuItem:
             without a search. The frame uses the search of the first item that has one.
     """
 
-    labels: Mapping[str, str]
     path: str
+    labels: Mapping[str, str]
+    icon: str = ""
     order: int = 100
     for_administrators: bool = False
-    icon: str = ""
     place: MenuPlace = "menu"
     choices: str | None = None
     search: str | None = None
@@ -131,12 +131,14 @@ class MenuSection:
         key: the key of its text.
         icon: the name of its icon, as of a :class:`MenuItem`.
         count: what stands behind the text, such as a number.
+        short_key: the key of a text of one word, for the bar of phones; empty: that of ``key``.
     """
 
     path: str
     key: str
     icon: str = ""
     count: str = ""
+    short_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,20 +19,20 @@ def register_wsgi_applications(host: HostAPI) -> list[MountedApplication]:
 def register_menu_items() -> list[MenuItem]:
     return [
         MenuItem(
-            {"en": "All spaces", "zh": "全部空间"},
             f"{PREFIX}/",
+            {"en": "All spaces", "zh": "全部空间"},
+            "layout-grid",
             order=-20,
-            icon="layout-grid",
             place="area",
             choices=f"{PREFIX}/spaces",
             search=f"{PREFIX}/find",
         ),
         MenuItem(
-            {"en": "Server", "zh": "服务器"},
             f"{PREFIX}/server/",
+            {"en": "Server", "zh": "服务器"},
+            "server",
             order=-10,
             for_administrators=True,
-            icon="server",
             place="area",
         ),
     ]

@@ -117,3 +117,13 @@ def test_an_administrator_ends_the_sessions_of_a_user(
     expect(page.get_by_role("status").first).to_be_visible()
     assert server.request("GET", "/users/me", by=user).status == 401
     assert hand.clicks <= 5
+
+
+def test_the_names_in_the_bar_are_whole(page: Page, server: LiveServer) -> None:
+    user = server.user()
+    tenant = server.tenant(user)
+    page.set_viewport_size({"width": 320, "height": 640})
+    log_in(page, server, user, f"tenants/{tenant}/files/")
+    expect(page.locator(".dock .label")).to_have_text(["Files", "Shared", "Menu", "Me"])
+    cut = "items => items.filter(item => item.scrollWidth > item.clientWidth).length"
+    assert page.locator(".dock .label").evaluate_all(cut) == 0

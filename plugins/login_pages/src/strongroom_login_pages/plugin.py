@@ -63,7 +63,7 @@ def register_static_files() -> list[StaticFiles]:
 
 @hookimpl
 def register_menu_items() -> list[MenuItem]:
-    return [MenuItem({"en": "Account", "zh": "账号"}, "/account/", order=0, icon="user", place="person")]
+    return [MenuItem("/account/", {"en": "Account", "zh": "账号"}, "user", order=0, place="person")]
 
 
 @hookimpl

@@ -38,6 +38,9 @@ GROUPS: Final[Mapping[str, Sequence[tuple[str, str, str]]]] = {
 }
 """The sections by the keys of their headings: paths below the tenant's, keys of names, and icons."""
 
+SHORT: Final[Mapping[str, str]] = {"shared/": "shared"}
+"""The keys of the names in the bar of phones, which has room for one word."""
+
 _PATHS: Final = frozenset(path for group in GROUPS.values() for path, _, _ in group)
 
 RECORDS_SECTIONS: Final = frozenset({"retention/"})
@@ -125,7 +128,9 @@ def _groups(root: str, seen: frozenset[str], used: str) -> Sequence[MenuGroup]:
     groups = [
         MenuGroup(
             [
-                MenuSection(f"{root}/{path}", key, icon, used if path == "usage/" else "")
+                MenuSection(
+                    f"{root}/{path}", key, icon, used if path == "usage/" else "", SHORT.get(path, "")
+                )
                 for path, key, icon in group
                 if path in seen
             ],
