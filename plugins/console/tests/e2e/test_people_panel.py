@@ -71,6 +71,15 @@ def test_a_change_in_the_panel_shows_in_the_list_and_keeps_the_selection(members
     expect(drawer.locator("h1")).to_be_visible()
 
 
+def test_a_link_to_another_server_leaves_the_list(members: Page) -> None:
+    members.route("https://other.example/**", lambda route: route.fulfill(body="Another server"))
+    script = "link => { link.href = `https://other.example${link.pathname}`; }"
+    link = members.locator("tr[data-id] td a").first
+    link.evaluate(script)
+    link.click()
+    members.wait_for_url("https://other.example/**")
+
+
 def test_the_tabs_of_a_user_stay_in_the_panel(users: Page) -> None:
     address, drawer = users.url, users.locator("#drawer")
     users.locator("tr[data-id] td a").first.click()

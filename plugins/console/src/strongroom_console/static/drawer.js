@@ -13,10 +13,10 @@ let shown = null; // The id of the row.
 let opener = null;
 let asked = 0;
 
-// Returns the id in the path of a page, and what follows it; nothing for other pages.
+// Returns the id in the path of a page, and what follows it; nothing for other pages and other servers.
 function subjectOf(url, beginnings = prefixes) {
-  const {pathname} = new URL(url, location.href);
-  const begin = beginnings.find((prefix) => pathname.startsWith(prefix) && pathname !== prefix);
+  const {origin, pathname} = new URL(url, location.href);
+  const begin = origin === location.origin && beginnings.find((prefix) => pathname.startsWith(prefix) && pathname !== prefix);
   const [, id, tab] = begin ? /^([^/]+)\/?(.*)$/.exec(pathname.slice(begin.length)) ?? [] : [];
   return id && {id: decodeURIComponent(id), tab};
 }
@@ -49,6 +49,7 @@ function show(page, url) {
   drawer.scrollTop = 0;
   drawer.querySelector("a[data-page]").href = url;
   open();
+  content.querySelector(".tabs [aria-current]")?.scrollIntoView({block: "nearest", inline: "nearest"});
   content.parentElement.ariaBusy = null;
   mark(url);
 }
@@ -105,7 +106,7 @@ async function sendForm(form, submitter) {
 // The ids of the list are taken: a label must find the field of its own form.
 function renameIds(root) {
   const renamed = (id) => (root.querySelector(`#${CSS.escape(id)}`) ? `drawer-${id}` : id);
-  const references = ["for", "aria-labelledby", "aria-describedby", "aria-controls", "href"];
+  const references = ["for", "aria-labelledby", "aria-describedby", "aria-controls", "data-copy", "href"];
   for (const name of references) {
     for (const element of root.querySelectorAll(`[${name}]`)) {
       const value = element.getAttribute(name);
