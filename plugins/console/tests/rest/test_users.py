@@ -293,3 +293,11 @@ def test_pages_of_a_user_are_read_without_acting_for_the_user(
         assert browser.open(path).status_code == 200
     browser.open(f"/console/find/results?q={other.id}")
     assert api.get("/audit-events?action=plugin.act-as", by=person).json["data"] == []
+
+
+def test_the_pages_of_the_user_open_by_me(api: Api, browser: PageBrowser, person: Person) -> None:
+    api.tenant(person, "Acme of Root")
+    for page in ("", "spaces", "sessions", "keys", "activity", "metadata"):
+        assert browser.open(f"{USERS}me/{page}").status_code == 200
+    assert "Acme of Root" in browser.open(f"{USERS}me/spaces").text
+    assert "logged in" in browser.open(f"{USERS}me/activity").text

@@ -31,6 +31,11 @@ def page_path(user_id: str, page: str = "") -> str:
     return f"/server/users/{quote(user_id, safe='')}/{page}"
 
 
+def id_of(visit: Visit, user_id: str) -> str:
+    """Return the id of a user in a path, which may be ``me`` as in the REST API."""
+    return visit.session.user_id if user_id == "me" else user_id
+
+
 def person_page(visit: Visit, template: str, user_id: str, page: str = "", **values: Any) -> Any:
     """Return the response with a page about a user.
 
