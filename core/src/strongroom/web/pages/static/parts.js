@@ -115,6 +115,9 @@ prepareParts((root) => {
   }
 });
 
+// Tabs are one row, which a phone scrolls.
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({block: "nearest", inline: "nearest"});
+
 // Copies the text of an element, or of the button itself, and says so.
 prepareParts((root) => {
   for (const button of root.querySelectorAll("[data-copy], [data-copy-text]")) button.hidden = false;
