@@ -138,3 +138,11 @@ def test_a_fault_is_at_its_field(api: Api, person: Person, browser: PageBrowser,
     assert names(api, person) == []
     assert browser.submit(PAGE, name="Plans").text.count('class="fault"') == 0
     assert names(api, person) == ["Plans"]
+
+
+def test_the_menu_of_the_person_logs_out(api: Api, browser: PageBrowser) -> None:
+    assert f"{PAGE}logout" in browser.forms
+    browser.submit(f"{PAGE}logout")
+    assert browser.path == "/account/login"
+    assert browser.open(PAGE).status_code == 200
+    assert browser.path == "/account/login"

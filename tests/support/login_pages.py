@@ -118,7 +118,7 @@ class Person:
     def log_out(self) -> None:
         self.open("/")
         self.page.locator("[popovertarget=person]:visible").click()
-        self.press("log-out")
+        self.page.locator("form[action$='/logout'] button").click()
         self.sees("logged-out")
 
 

@@ -244,13 +244,18 @@ class Visit:
         return {"id": session.user_id, "name": labels.get(session.user_id, session.contact), "hint": ""}
 
     def menu(self) -> Mapping[str, Any]:
-        """Return the variables of the menu: the items, the path of the current one, and the user."""
+        """Return the variables of the menu: the items, the path of the current one, and the user.
+
+        An administrator who impersonates the user returns by a page of the impersonation instead of
+        logging out.
+        """
         items = self.menu_items()
         current = [item.path for item in items if self.here.startswith(item.path)]
         return {
             "menu": items,
             "current_item": max(current, key=len, default=""),
             "viewer": self.viewer(),
+            "can_log_out": self.session.ends_at is None,
         }
 
     @property
@@ -492,7 +497,8 @@ class PageApplication(flask.Flask):
     """A WSGI application of pages, for :class:`~strongroom.plugin_api.web.MountedApplication`.
 
     Each request needs a session, and each change its secret, before a view runs or a body is read.
-    Errors are the same as of the server's routes, as a page or as JSON.
+    Errors are the same as of the server's routes, as a page or as JSON. The path ``/logout`` of its form
+    in the menu ends the session.
 
     Args:
         prefix: the path prefix that it is mounted at.
@@ -520,6 +526,8 @@ class PageApplication(flask.Flask):
         self._visit = visit
         self._public = public
         self.before_request(self._begin)
+        if public is not None:
+            self.add_url_rule("/logout", view_func=log_out, methods=["POST"])
         self.register_error_handler(Refused, show_refusal)
         self.register_error_handler(HTTPException, _propagate)
 
@@ -531,6 +539,19 @@ class PageApplication(flask.Flask):
         flask.g.visit = visit
         if flask.request.method not in SAFE_METHODS and flask.request.routing_exception is None:
             self._host.browser.require_csrf()
+
+
+def log_out() -> Any:
+    """End the session here, and at the platform that the user has logged in by."""
+    visit = current_visit()
+    browser = visit.host.browser
+    login = browser.login_path() or "/"
+    platform = browser.logout_url(login.removeprefix(visit.base_path))
+    browser.end_session()
+    if platform is None:
+        return redirect(login, HTTPStatus.SEE_OTHER)
+    # The policy of the page forbids that its form is redirected to another site.
+    return flask.Response(headers={"Refresh": f"0; url={platform}"})
 
 
 def _propagate(fault: HTTPException) -> NoReturn:

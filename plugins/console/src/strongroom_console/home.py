@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
-from flask import Blueprint, redirect, request
+from flask import Blueprint, request
 
 from strongroom.plugin_api.file_pages import size_text
 from strongroom.plugin_api.page_lists import page_links, page_number
@@ -115,13 +115,3 @@ def create_tenant() -> Any:
     if response.error is not None:
         return visit.follow(response, "/")
     return visit.follow(response, f"/tenants/{response.json['id']}/files/", "tenant-created")
-
-
-@home.post("/logout")
-def log_out() -> Any:
-    """End the session, and that at the platform that the user has logged in by."""
-    visit = console_visit()
-    login = visit.host.browser.login_path() or "/"
-    platform = visit.host.browser.logout_url(login.removeprefix(visit.base_path))
-    visit.host.browser.end_session()
-    return redirect(platform or login, 303)

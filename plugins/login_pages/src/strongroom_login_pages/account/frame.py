@@ -67,6 +67,8 @@ def show(
         notice=flash.notice,
         error=values.pop("error", None) or error,
         problem=reason or flash.problem,
+        # The form that logs out may lead to the platform.
+        form_targets=[url for url in (visit.platform_logout_url(),) if url],
         **values,
     )
 

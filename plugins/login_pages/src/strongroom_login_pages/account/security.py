@@ -43,8 +43,6 @@ class SecurityPages:
             parts=[section["part"] for section in sections],
             has_factors=any(not factor["isBackup"] for factor in response.json["data"]),
             connections=connected_accounts(visit, user),
-            # The form that logs out may lead to the platform.
-            form_targets=[url for url in (visit.platform_logout_url(),) if url],
         )
 
     @logged_in
