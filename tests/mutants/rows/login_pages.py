@@ -9,7 +9,7 @@ ROWS: Final = (
         "pages-csrf",
         "A form contains the secret of its session.",
         "web/pages/browsers.py::BrowserVisit.require_csrf",
-        "or not hmac.compare_digest(presented, expected)",
+        "or not is_token(self.state.csrf, value)",
         "",
         "rest/test_browser_sessions.py::TestForms::test_a_form_needs_the_secret_of_its_session",
     ),

@@ -178,9 +178,9 @@ class BrowserAPI(ABC):
     @property
     @abstractmethod
     def csrf(self) -> str:
-        """The secret that each form must contain, also before the login; a login replaces it.
+        """The token that each form must contain, also before the login; a login ends its validity.
 
-        See :meth:`require_csrf`.
+        Each response has another one, so compressed pages may have it. See :meth:`require_csrf`.
         """
 
     @property

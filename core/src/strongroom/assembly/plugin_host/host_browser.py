@@ -46,7 +46,7 @@ class HostBrowser(BrowserAPI):
 
     @property
     def csrf(self) -> str:
-        return self._visit.state.csrf
+        return self._visit.csrf
 
     @property
     def device_id(self) -> str:

@@ -4,7 +4,6 @@ The cookie is encrypted and authenticated, so a browser can neither read nor cha
 would let any client fill the database by opening pages.
 """
 
-import hmac
 import json
 import secrets
 from collections.abc import Callable, Mapping
@@ -20,6 +19,7 @@ from strongroom.foundation.locales import LOCALES
 from strongroom.foundation.secret_keys import SecretKeys
 from strongroom.web.http.cookies import HostCookie
 from strongroom.web.http.request import current_environ, header, method, request_path
+from strongroom.web.pages.form_secrets import is_token, masked, new_secret
 from strongroom.web.pages.page_parameters import CHOICE
 
 MAX_COOKIE: Final = 4000
@@ -35,7 +35,7 @@ class BrowserState:
     """The content of the cookie.
 
     Args:
-        csrf: the secret that each form must contain.
+        csrf: the secret of forms, for which each page has a token.
         device: the id of the browser.
         language: the language that the user has chosen.
         authorization_id: the login of the session; ``None`` without one.
@@ -45,7 +45,7 @@ class BrowserState:
         values: what plugins have stored, by their names.
     """
 
-    csrf: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+    csrf: str = field(default_factory=new_secret, repr=False)
     device: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     language: str | None = None
     authorization_id: str | None = None
@@ -84,6 +84,7 @@ class BrowserVisit:
         self._stored = self._state = stored
         self._seal = seal
         self._is_refused = False
+        self._token: str | None = None
         self.session: Any = None
         """The verified session of the login, once it is known."""
 
@@ -98,6 +99,13 @@ class BrowserVisit:
         if self._state is None:
             self._state = BrowserState()
         return self._state
+
+    @property
+    def csrf(self) -> str:
+        """The token that each form must contain: the same in the whole response, and in no other one."""
+        if self._token is None:
+            self._token = masked(self.state.csrf)
+        return self._token
 
     @property
     def authorization_id(self) -> str | None:
@@ -123,7 +131,7 @@ class BrowserVisit:
     ) -> None:
         """Begin the session of a login or of an impersonation, or a state without one."""
         self._state = self.state.begun(authorization_id, token, own_authorization_id)
-        self.session = None
+        self._token = self.session = None
 
     def require_csrf(self, site: str | None, value: str | None) -> None:
         """Require that one of the server's pages sent the form.
@@ -131,13 +139,12 @@ class BrowserVisit:
         Args:
             site: the header ``Sec-Fetch-Site``. Browsers always send it, and no script can change it;
                 other programs need no protection.
-            value: the secret in the form.
+            value: the token in the form.
 
         Raises:
             FormRefused: another page sent it, or the session is another one.
         """
-        expected, presented = self.state.csrf.encode(), (value or "").encode(errors="replace")
-        if (site or "same-origin") != "same-origin" or not hmac.compare_digest(presented, expected):
+        if (site or "same-origin") != "same-origin" or not is_token(self.state.csrf, value):
             # A forged request has no cookie, and must not replace the browser's. A request of our
             # own page is not forged: its browser has lost the cookie, and the next form needs one.
             self._is_refused = site != "same-origin"
