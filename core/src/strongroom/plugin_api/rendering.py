@@ -24,6 +24,7 @@ class PagesAPI(ABC):
         status: int = 200,
         policy: Mapping[str, str] | None = None,
         language: str | None = None,
+        compress: bool = False,
         **values: Any,
     ) -> Any:
         """Return the Flask response with an HTML page of the plugin, in the browser's language.
@@ -44,6 +45,9 @@ class PagesAPI(ABC):
                 ``{"form-action": "'self'"}``.
             language: the language of the page, such as ``zh``; ``None``: the one that the user has
                 chosen in the pages, or else the browser's.
+            compress: send the page compressed. A page that shows a secret must not be, because the
+                size of a compressed response reveals how similar its parts are: neither a link of a
+                share, a key or a code, nor a path that has one. :attr:`BrowserAPI.csrf` is none.
             values: the other variables of the template, which also has ``static``, a function that
                 returns the path of a static file of the plugin. A :class:`PagePart` among them, or in a
                 list, adds its script and its sources of the policy to the page.

@@ -291,6 +291,7 @@ class Visit:
         status: int = 0,
         refusal: RestResponse | None = None,
         policy: Mapping[str, str] | None = None,
+        compress: bool = False,
         **values: Any,
     ) -> Any:
         """Return the response with a page in the frame of the server, and with the flash, once.
@@ -299,6 +300,7 @@ class Visit:
             status: the HTTP status; 0: 200, or 400 after a refusal or with faults.
             refusal: the response that refused the form of the page, if any.
             policy: directives of the Content-Security-Policy that replace the ones in :data:`POLICY`.
+            compress: the page shows no secret, see :meth:`PagesAPI.render`.
             values: the other variables of the template. A :class:`SchemaForm` named ``form`` shows its
                 faults at its fields.
         """
@@ -311,6 +313,7 @@ class Visit:
             template,
             status=status or (HTTPStatus.BAD_REQUEST if is_refused else HTTPStatus.OK),
             policy=policy,
+            compress=compress,
             **self.menu(),
             flash=flash,
             problem=refused.problem,
@@ -326,7 +329,13 @@ class Visit:
         )
 
     def render(
-        self, template: str, *, status: int, policy: Mapping[str, str] | None = None, **values: Any
+        self,
+        template: str,
+        *,
+        status: int,
+        policy: Mapping[str, str] | None = None,
+        compress: bool = False,
+        **values: Any,
     ) -> Any:
         """Return the response with a page, without its frame.
 
@@ -338,6 +347,7 @@ class Visit:
             template,
             status=HTTPStatus.SERVICE_UNAVAILABLE if is_away else status,
             policy={**POLICY, **(policy or {})},
+            compress=compress,
             csrf=self.csrf,
             **variables,
         )

@@ -44,7 +44,7 @@ class FoundNode:
 def show_results() -> Any:
     """Show the search and its results on a page, for browsers without scripts."""
     visit = console_visit()
-    return visit.page("find.html", **_results(visit))
+    return visit.page("find.html", compress=True, **_results(visit))
 
 
 @find.get("/find/results")
@@ -54,6 +54,7 @@ def read_results() -> Any:
     return visit.render(
         "find_results.html",
         status=HTTPStatus.OK,
+        compress=True,
         is_administrator=visit.is_administrator,
         menu=visit.menu_items(),
         **_results(visit),

@@ -10,6 +10,7 @@ from marshmallow import Schema, fields
 
 from strongroom.plugin_api.schemas import collection_schema
 from strongroom.plugin_api.web import Access
+from strongroom.web.http.content_coding import note_page
 from strongroom.web.http.dispatch.application import Application
 from strongroom.web.http.response import Response
 from strongroom.web.http.routing import Blueprint
@@ -112,3 +113,59 @@ def test_complete_json_is_compressed_after_hooks_have_changed_it() -> None:
         assert data.endswith(b"}" if name == "a streamed one" else b" "), name
         if is_coded:
             assert int(answer.headers["X-Length"]) > 2000 > int(answer.headers["Content-Length"]), name
+
+
+PAGE = "<p>" + "x" * 2000
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+PAGES: dict[str, tuple[flask.Response, bool]] = {
+    "a page": (flask.Response(PAGE), True),
+    "one of the server's own class": (Response(PAGE.encode(), headers=HTML), True),
+    "a small one": (flask.Response("<p>"), False),
+    "another status": (flask.Response(PAGE, status=400), False),
+    "another type": (flask.Response(PAGE, mimetype="text/plain"), False),
+    "an entity tag": (flask.Response(PAGE, headers={"ETag": '"1"'}), False),
+    "a coding of its own": (flask.Response(PAGE, headers={"Content-Encoding": "br"}), False),
+    "a part": (flask.Response(PAGE, headers={"Content-Range": "bytes 0-1/2"}), False),
+    "a streamed one": (flask.Response(iter([PAGE])), False),
+}
+BROWSER = {"Accept-Encoding": "gzip", "Sec-Fetch-Site": "none"}
+
+
+def answer_with(response: flask.Response, *noted: bool, method: str = "GET") -> Any:
+    """Return the answer of an application whose view renders pages, which may be coded or not."""
+    app = Application("test")
+
+    @app.get("/page")
+    def show() -> flask.Response:
+        for is_codable in noted:
+            note_page(flask.request.environ, is_codable=is_codable)
+        return response
+
+    app.after_request(mark)
+    return app.test_client().open("/page", method=method, headers=BROWSER)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_complete_page_is_compressed_after_hooks_have_changed_it(name: str) -> None:
+    response, is_coded = PAGES[name]
+    answer = answer_with(response, True)
+    assert (answer.headers.get("Content-Encoding") == "gzip") == is_coded
+    data = gzip.decompress(answer.data) if is_coded else answer.data
+    assert data.startswith(b"<p>")
+    if is_coded:
+        assert data == PAGE.encode() + b" "
+        assert answer.headers["Content-Length"] == str(len(answer.data))
+
+
+def test_a_request_with_a_page_that_may_not_be_coded_is_not_coded() -> None:
+    for noted in ((), (False,), (True, False), (False, True)):
+        assert "Content-Encoding" not in answer_with(flask.Response(PAGE), *noted).headers
+    assert answer_with(flask.Response(PAGE), True, True).headers["Content-Encoding"] == "gzip"
+
+
+def test_head_of_a_page_has_its_coding_and_no_length() -> None:
+    answer = answer_with(
+        Response(iter(()), headers={**HTML, "Content-Length": "2003"}), True, method="HEAD"
+    )
+    assert answer.headers["Content-Encoding"] == "gzip"
+    assert "Content-Length" not in answer.headers

@@ -63,6 +63,7 @@ class HostPages(PagesAPI):
         status: int = 200,
         policy: Mapping[str, str] | None = None,
         language: str | None = None,
+        compress: bool = False,
         **values: Any,
     ) -> Any:
         return self._pages.render(
@@ -70,6 +71,7 @@ class HostPages(PagesAPI):
             status=status,
             policy=policy,
             language=language,
+            compress=compress,
             **{"static": self._static_path, **values},
         )
 

@@ -2,16 +2,19 @@
 
 The size of a compressed response reveals how similar its parts are. An attacker who sees it, and
 controls one part, such as the name of a file, can guess another part, such as a token (BREACH). So only
-responses without secrets are compressed: static files, documents, and the operations that declare it:
-ADR 0114.
+responses without secrets are compressed: static files, documents, and the operations and pages that
+declare it. A page has cookies, so it is compressed only if no other site has led the browser to it:
+ADR 0118.
 """
 
 import gzip
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from http import HTTPStatus
 from typing import Any, Final
 
+import flask
 from marshmallow import Schema, fields
 from werkzeug.http import parse_accept_header
 
@@ -23,6 +26,7 @@ MIN_BYTES: Final = 1024
 """The minimum size of what is compressed; less fits into one packet anyway."""
 
 VARY: Final = ("Vary", "Accept-Encoding")
+_PAGE_VARY: Final = ("Vary", "Accept-Encoding, Sec-Fetch-Site")
 
 # Level 6 saves another tenth of the bytes, and takes twice the time.
 _LEVEL: Final = 1
@@ -30,6 +34,9 @@ _HEADER: Final = "HTTP_ACCEPT_ENCODING"
 _SECRET: Final = re.compile("(secret|token|password|code|key|url)s?$", re.IGNORECASE)
 _HARMLESS: Final = (fields.Boolean, fields.Number)
 _CODED_ALREADY: Final = frozenset({"Content-Encoding", "Content-Range", "ETag"})
+_PAGE: Final = "strongroom.codable-page"
+_PAGE_TYPE: Final = "text/html"
+_OWN_SITES: Final = ("same-origin", "none")
 
 
 def is_coded(environ: dict[str, Any], size: int) -> bool:
@@ -74,6 +81,41 @@ def code_response(response: Response, environ: dict[str, Any]) -> None:
     if is_coded(environ, len(content)):
         coded = gzip.compress(content, _LEVEL, mtime=0)
         response.replace_content(coded, [("Content-Encoding", GZIP)])
+
+
+def note_page(environ: dict[str, Any], *, is_codable: bool) -> None:
+    """Note that a request has a page, and whether its response may be compressed.
+
+    One page of a request that may not be compressed is enough, because a mounted application sends
+    bytes, which do not name their page.
+    """
+    environ[_PAGE] = is_codable and environ.get(_PAGE, True)
+
+
+def code_page(response: flask.Response, environ: dict[str, Any]) -> None:
+    """Compress a page that may be compressed, if the client accepts it and no other site led to it.
+
+    Another site can choose the query of a page, and lead a browser there with its cookies. Browsers
+    always send ``Sec-Fetch-Site`` to a server with HTTPS; without it, nothing is compressed.
+    """
+    if not (environ.get(_PAGE) and _is_complete_page(response)):
+        return
+    response.headers.add(*_PAGE_VARY)
+    is_own = environ.get("HTTP_SEC_FETCH_SITE") in _OWN_SITES
+    if not is_own or not is_coded(environ, response.content_length or 0):
+        return
+    response.headers["Content-Encoding"] = GZIP
+    if environ["REQUEST_METHOD"] == "HEAD":
+        # A mounted application has no content to measure.
+        del response.headers["Content-Length"]
+    else:
+        response.set_data(gzip.compress(response.get_data(), _LEVEL, mtime=0))
+
+
+def _is_complete_page(response: flask.Response) -> bool:
+    headers = response.headers
+    is_plain = _CODED_ALREADY.isdisjoint(headers.keys()) and "Content-Length" in headers
+    return is_plain and response.status_code == HTTPStatus.OK and response.mimetype == _PAGE_TYPE
 
 
 def require_codable(method: str, path: str, returns: type[Schema] | None) -> None:

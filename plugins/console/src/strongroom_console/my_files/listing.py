@@ -44,6 +44,7 @@ def show_folder(tenant_id: str, folder_id: str | None = None) -> Any:
         "my_files/folder.html",
         tenant_id,
         "files/",
+        compress=True,
         folder=folder,
         can_create=folder is None or folder.permission in ("write", "manage"),
         crumbs=crumbs(visit, tenant_id, folder.path) if folder else [],

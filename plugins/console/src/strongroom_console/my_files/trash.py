@@ -33,6 +33,7 @@ def show_trash(tenant_id: str) -> Any:
         visit,
         tenant_id,
         "my_files/trash.html",
+        compress=True,
         rows=rows,
         has_others=any(row["trashedBy"]["$ref"] != visit.session.user_id for row in rows),
         links=page_links(page["meta"]),

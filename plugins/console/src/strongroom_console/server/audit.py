@@ -71,6 +71,7 @@ def list_events() -> Any:
         visit,
         "server/audit.html",
         _SECTION,
+        compress=True,
         events=events["data"],
         included=events["included"],
         links=page_links(events["meta"]),

@@ -36,6 +36,7 @@ def list_users() -> Any:
         visit,
         "server/users.html",
         USERS,
+        compress=True,
         users=users["data"],
         links=page_links(users["meta"]),
         query=query,

@@ -49,6 +49,7 @@ def show_activity(tenant_id: str) -> Any:
         "tenant/activity.html",
         tenant_id,
         _SECTION,
+        compress=True,
         rows=[_row(item, page["included"]) for item in page["data"]],
         links=page_links(page["meta"]),
         actions=ACTIONS,

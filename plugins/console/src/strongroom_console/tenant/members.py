@@ -39,6 +39,7 @@ def show_members(tenant_id: str) -> Any:
         "tenant/members.html",
         tenant_id,
         _SECTION,
+        compress=True,
         rows=rows,
         links=links,
         query=query,

@@ -39,7 +39,7 @@ from strongroom.foundation import errors
 from strongroom.foundation.cache import Cache
 from strongroom.web.http.bounded_body import FormRequest
 from strongroom.web.http.caching import DEFAULT_POLICY
-from strongroom.web.http.content_coding import code_response
+from strongroom.web.http.content_coding import code_page, code_response
 from strongroom.web.http.dispatch.route_table import Direct, Hook, Hooks, RouteTable
 from strongroom.web.http.errors import error_response, register_error_handlers
 from strongroom.web.http.input_bounds import LARGEST_BYTES
@@ -269,9 +269,10 @@ class Application(Flask):
             response.add_headers(headers, (DEFAULT_POLICY,))
             if response.may_be_coded:
                 code_response(response, environ)
-            return response
-        response.headers.setdefault(*DEFAULT_POLICY)
-        response.headers.update(headers)
+        else:
+            response.headers.setdefault(*DEFAULT_POLICY)
+            response.headers.update(headers)
+        code_page(response, environ)
         return response
 
     def _get_routes(self) -> RouteTable:
