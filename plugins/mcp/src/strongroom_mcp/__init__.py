@@ -1,0 +1,1 @@
+"""Serves the files of a user to agents by the Model Context Protocol."""
