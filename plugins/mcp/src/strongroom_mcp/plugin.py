@@ -1,0 +1,21 @@
+"""Entry point of the plugin."""
+
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.web import LargeBody, MountedApplication
+from strongroom_mcp.options import McpOptions
+from strongroom_mcp.protocol.endpoint import MAX_BODY
+from strongroom_mcp.routes import PREFIX, McpApplication
+
+API_VERSION = "2.0"
+
+
+@hookimpl
+def register_options() -> type[McpOptions]:
+    return McpOptions
+
+
+@hookimpl
+def register_wsgi_applications(host: HostAPI) -> list[MountedApplication]:
+    bodies = [LargeBody("POST", "/", MAX_BODY)]
+    return [MountedApplication(PREFIX, McpApplication(host), large_bodies=bodies)]
