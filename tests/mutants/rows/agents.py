@@ -1,0 +1,67 @@
+"""Mutants: agents."""
+
+from typing import Final
+
+from tests.mutants.modules import agents
+
+_PROTOCOL: Final = "mcp/rest/test_protocol.py"
+_TOOLS: Final = "mcp/rest/test_reading_tools.py"
+
+ROWS: Final = (
+    agents(
+        "agents-origin",
+        "Pages of other origins reach no tool.",
+        "protocol/headers.py::is_own_origin",
+        "return origin is None or origin.lower() in allowed",
+        "return True",
+        f"{_PROTOCOL}::TestHttp::test_pages_of_other_origins_are_refused",
+    ),
+    agents(
+        "agents-caller",
+        "A request needs a token or an access key with a scope of files.",
+        "callers.py::find_caller",
+        "host.authenticate(scope=Scope.FILES_READ)",
+        "host.authenticate(scope=Scope.TENANTS_READ)",
+        f"{_PROTOCOL}::TestHttp::test_a_request_needs_a_caller",
+    ),
+    agents(
+        "agents-rate",
+        "The requests of a key are limited.",
+        "routes.py::McpApplication._limit_rate",
+        'self._host.limits.check_rate("calls", [rate], caller.key_id or caller.user_id)',
+        "pass",
+        f"{_PROTOCOL}::test_the_rate_of_a_key_is_limited",
+    ),
+    agents(
+        "agents-headers",
+        "The headers of a request equal the values in its body.",
+        "protocol/revisions.py::find_revision",
+        "_require_headers(message, headers)",
+        "pass",
+        f"{_PROTOCOL}::TestStateless::test_headers_repeat_the_body",
+    ),
+    agents(
+        "agents-record",
+        "Each call is recorded with the key and the client.",
+        "tools/tool.py::record_call",
+        'host.audit("call", kind, target, details)',
+        "pass",
+        f"{_TOOLS}::test_each_call_is_recorded_with_the_key_and_the_client",
+    ),
+    agents(
+        "agents-budget",
+        "A search in content ends with its budget.",
+        "tools/grep.py::Search.run",
+        "if limit := self.budget.end:",
+        "if limit := None:",
+        f"{_TOOLS}::TestGrep::test_a_limit_stops_it_and_a_cursor_continues",
+    ),
+    agents(
+        "agents-length",
+        "One call reads a bounded number of bytes.",
+        "tools/arguments.py::integer",
+        "validate=validate.Range(least, most)",
+        "validate=validate.Range(least)",
+        f"{_TOOLS}::test_other_content_is_read_as_base64",
+    ),
+)
