@@ -51,7 +51,8 @@ def show_sharing(visitor: Visitor) -> None:
 
 
 def create_link(visitor: Visitor) -> None:
-    of_file("/share")(visitor)
+    show_sharing(visitor)
+    visitor.press("details:has(form[action$='/share/links']) > summary")
     visitor.press("form[action$='/share/links'] button")
 
 

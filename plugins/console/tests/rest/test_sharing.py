@@ -1,6 +1,7 @@
 """Sharing with people, groups and links, and the explanation of who can see a file."""
 
 import re
+from datetime import date, timedelta
 
 import pytest
 from tests.support.api import Api, Json
@@ -42,7 +43,10 @@ class TestPeopleAndGroups:
     def test_a_person_gets_a_permission(self, space: Space, node: Json) -> None:
         page = space.page(node, "share")
         text = space.browser.open(page).text
-        assert f'<option value="user:{space.member.id}">&lt;b&gt;Bob</option>' in text
+        assert (
+            f'<option value="user:{space.member.id}" data-name="&lt;b&gt;Bob" data-address="Member"'
+            in text
+        )
         space.send(f"{page}/grants", who=f"user:{space.member.id}", permission="write", until="")
         assert space.browser.message == "The access was saved."
         assert "<bdi>&lt;b&gt;Bob</bdi>" in space.browser.page.text
@@ -79,9 +83,8 @@ class TestPeopleAndGroups:
     def test_a_fault_is_at_the_field_of_its_form(self, space: Space, node: Json) -> None:
         page, who = space.page(node, "share"), f"user:{space.member.id}"
         space.grant(node, "read")
-        # The forms of a new grant, of the grant in the list, and of a new link have a field of one name.
+        # The forms of a grant in the list and of a new link have a field of one name.
         for action, part, field in (
-            ("grants", "", "until"),
             ("grants", who, "until-2"),
             ("links", "link", "link-until"),
         ):
@@ -94,6 +97,55 @@ class TestPeopleAndGroups:
         for who in ("user:", "group:nothing"):
             space.send(f"{page}/grants", who=who, permission="read", until="", part="")
             assert 'id="who-fault"' in space.browser.page.text, who
+
+    def test_a_removed_permission_is_granted_again(self, space: Space, node: Json) -> None:
+        path, who = f"{space.tenant}/files/{node['id']}/owners", f"user:{space.member.id}"
+        end = "2100-02-03T04:05:06.000Z"
+        body = {"ownerId": space.member.id, "permission": "write", "expiresAt": end}
+        assert space.api.post(path, body, by=space.admin).status_code == 201
+        page = space.page(node, "share")
+        space.browser.open(page)
+        form = {"csrf": csrf(space), "who": who, "before": "write", "end": end}
+        space.browser.open(f"{page}/revocations", form)
+        assert space.permission(node) == "none"
+        # The first form is that of the notice.
+        assert space.browser.forms[f"{page}/grants"]["who"] == who
+        space.send(f"{page}/grants")
+        assert space.permission(node) == "write"
+        grants = space.api.get(path, by=space.admin).json["data"]
+        assert end in [grant["expiresAt"] for grant in grants]
+
+    @pytest.mark.parametrize("before", ["owner", HOSTILE, ""])
+    def test_a_removal_that_names_no_permission_has_no_undo(
+        self, space: Space, node: Json, before: str
+    ) -> None:
+        space.grant(node, "read")
+        page = space.page(node, "share")
+        space.browser.open(page)
+        form = {"csrf": csrf(space), "who": f"user:{space.member.id}", "before": before}
+        space.browser.open(f"{page}/revocations", form)
+        assert space.permission(node) == "none"
+        assert ">Undo</button>" not in space.browser.page.text
+
+    def test_an_address_is_invited_to_the_space(self, space: Space, node: Json) -> None:
+        page = space.page(node, "share")
+        space.browser.open(page)
+        space.send(f"{page}/grants", who="invite:new@example.com", permission="read")
+        assert "new@example.com" in space.browser.message
+        invitations = space.api.get(f"{space.tenant}/invitations", by=space.admin).json["data"]
+        assert [(item["email"], item["role"]) for item in invitations] == [("new@example.com", "member")]
+        space.send(f"{page}/grants", who=f"invite:{HOSTILE}", permission="read")
+        assert 'role="alert"' in space.browser.page.text
+        assert "<img src=x" not in space.browser.page.text
+
+    def test_only_administrators_invite_addresses(self, space: Space, node: Json) -> None:
+        space.grant(node, "manage")
+        space.log_in(space.member)
+        page = space.page(node, "share")
+        assert "data-invite" not in space.browser.open(page).text
+        space.send(f"{page}/grants", who="invite:new@example.com", permission="read")
+        assert 'role="alert"' in space.browser.page.text
+        assert space.api.get(f"{space.tenant}/invitations", by=space.admin).json["data"] == []
 
     def test_a_group_gets_a_permission(self, space: Space, node: Json) -> None:
         group, page = group_of(space, HOSTILE), space.page(node, "share")
@@ -231,6 +283,43 @@ class TestLinks:
         assert share["hasPassword"]
         space.send(page, audience="members", until="", withoutPassword="true")
         assert not self.shares(space)[0]["hasPassword"]
+
+    def test_each_rule_is_changed_alone(self, space: Space, node: Json) -> None:
+        self.create(space, node, kind="read", label="Kept", password="Correct1Horse", maxDownloads="3")
+        (share,) = self.shares(space)
+        page = space.page(node, "share")
+        day = str(date.fromisoformat(share["createdAt"][:10]) + timedelta(days=3))
+        for fields, member, value in (
+            ({"rule": "until", "until": day}, "expiresAt", f"{day}T23:59:59.000Z"),
+            ({"rule": "maxDownloads", "maxDownloads": "7"}, "maxDownloads", 7),
+            ({"rule": "maxDownloads", "maxDownloads": ""}, "maxDownloads", None),
+            ({"rule": "password", "password": ""}, "hasPassword", True),
+            ({"rule": "password", "withoutPassword": "true"}, "hasPassword", False),
+            ({"rule": "password", "password": "Another1Horse"}, "hasPassword", True),
+        ):
+            space.browser.open(page)
+            space.browser.open(f"{page}/links/{share['id']}", {"csrf": csrf(space), **fields})
+            assert space.browser.message == "The link was changed.", fields
+            (share,) = self.shares(space)
+            assert share[member] == value, fields
+            assert share["label"] == "Kept"
+
+    @pytest.mark.parametrize(
+        ("rule", "text"), [("until", "2000-01-01"), ("password", "short"), ("maxDownloads", "many")]
+    )
+    def test_a_refused_rule_has_its_fault_at_its_field(
+        self, space: Space, node: Json, rule: str, text: str
+    ) -> None:
+        self.create(space, node, kind="read")
+        (share,) = self.shares(space)
+        page = space.page(node, "share")
+        space.browser.open(page)
+        form = {"csrf": csrf(space), "rule": rule, "part": f"{share['id']}-{rule}", rule: text}
+        markup = space.browser.open(f"{page}/links/{share['id']}", form).text
+        # The form is no popover now, which would hide the fault.
+        assert f'<div class="fault-form" id="rule-{share["id"]}-{rule}"' in markup
+        assert len(re.findall(r'class="fault"', markup)) == 1
+        assert '"short"' not in markup
 
     def test_a_change_that_is_refused_keeps_its_input(self, space: Space, node: Json) -> None:
         page = self.created(space, node)

@@ -42,6 +42,9 @@ STATES: Final = {
 }
 """The keys of the states of links."""
 
+_PICTURES: Final = 5
+"""The links of a file that are shown with a QR code: each takes milliseconds."""
+
 _REQUIRED: Final = "required"
 _OF_FOLDERS: Final = frozenset({"drop", "write"})
 
@@ -65,8 +68,15 @@ def links_of_node(visit: Visit, node: Mapping[str, Any], *, is_refused: bool) ->
     if not visit.host.pages.has_route("GET", path):
         return {"shares": None}
     policy = visit.read(f"{tenant_path(node['tenantId'])}/share-policy")
+    shares = visit.read_all(path).data
     return {
-        "shares": visit.read_all(path).data,
+        "shares": [
+            {
+                **share,
+                "picture": picture_of(share["url"]) if share["url"] and place < _PICTURES else None,
+            }
+            for place, share in enumerate(shares)
+        ],
         "needs_password": policy["password"] == _REQUIRED,
         "kinds": _kinds(policy, node),
         "kind_names": KINDS,
@@ -125,6 +135,26 @@ def requested_rules() -> dict[str, Any]:
         "audience": {"userIds": form.getlist("userIds")} if audience == "users" else audience,
         "notify": form.get("notify") == "true",
     }
+
+
+def requested_rule() -> Mapping[str, Any]:
+    """Return the one rule of a link that a form changes."""
+    rule = request.form.get("rule")
+    if rule == "password":
+        return requested_password()
+    return (
+        {"expiresAt": requested_end()}
+        if rule == "until"
+        else {"maxDownloads": form_number("maxDownloads")}
+    )
+
+
+def requested_password() -> Mapping[str, str | None]:
+    """Return the change of the password: a new one, none, or no change."""
+    if request.form.get("withoutPassword") == "true":
+        return {"password": None}
+    password = request.form.get("password")
+    return {"password": password} if password else {}
 
 
 def create_link(visit: Visit, tenant_id: str, node_id: str) -> RestResponse:

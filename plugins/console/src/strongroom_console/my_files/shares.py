@@ -15,6 +15,7 @@ from strongroom_console.my_files.links import (
     STATES,
     given_rules,
     picture_of,
+    requested_password,
     requested_rules,
     rules_of,
 )
@@ -68,7 +69,7 @@ def change_share(tenant_id: str, share_id: str) -> Any:
     """Change the rules of a link."""
     visit = current_visit()
     revision = request.form.get("revision", "")
-    body = {**requested_rules(), **_requested_password()}
+    body = {**requested_rules(), **requested_password()}
     if revision.isascii() and revision.isdecimal():
         body["revision"] = int(revision)
     response = visit.rest("PATCH", _path(tenant_id, share_id), body)
@@ -105,14 +106,6 @@ def delete_share(tenant_id: str, share_id: str) -> Any:
 
 def _path(tenant_id: str, share_id: str) -> str:
     return tenant_path(tenant_id, "shares", share_id)
-
-
-def _requested_password() -> Mapping[str, str | None]:
-    """Return the change of the password: a new one, none, or no change."""
-    if request.form.get("withoutPassword") == "true":
-        return {"password": None}
-    password = request.form.get("password")
-    return {"password": password} if password else {}
 
 
 def _page(visit: Visit, tenant_id: str, share_id: str, refusal: RestResponse | None = None) -> Any:

@@ -7,22 +7,27 @@ from urllib.parse import quote
 
 from flask import Blueprint, request
 
-from strongroom.plugin_api.visits import Visit, current_visit
+from strongroom.plugin_api.visits import Flash, Visit, current_visit
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.my_files.ends import requested_end
-from strongroom_console.my_files.links import create_link, links_of_node, picture_of
+from strongroom_console.my_files.links import create_link, links_of_node, picture_of, requested_rule
 from strongroom_console.my_files.nodes import (
+    LEVELS,
     node_page,
     node_page_path,
     node_path,
     read_node,
 )
 from strongroom_console.tenant.frame import page_path, tenant_path
-from strongroom_console.tenant.member_list import offered_members, with_chosen
+from strongroom_console.tenant.member_list import ROLES, offered_rows, with_chosen
 
 sharing: Final = Blueprint("sharing", __name__)
 
 _SHARE: Final = "/tenants/<tenant_id>/nodes/<node_id>/share"
+_LONGEST_TIME: Final = 40
+
+_Choice = tuple[str, str, str]
+"""The value of a choice, the name, and the key of what it is."""
 
 
 @sharing.get(_SHARE)
@@ -33,9 +38,11 @@ def show_sharing(tenant_id: str, node_id: str) -> Any:
 
 @sharing.post(f"{_SHARE}/grants")
 def grant(tenant_id: str, node_id: str) -> Any:
-    """Grant a permission to a person or a group, or replace the one that it has."""
+    """Grant a permission to a person or a group, or replace the one that it has; invite an address."""
     visit = current_visit()
     kind, _, identifier = request.form.get("who", "").partition(":")
+    if kind == "invite":
+        return _invite(visit, tenant_id, node_id, identifier)
     body = {
         "permission": request.form.get("permission", ""),
         "expiresAt": requested_end(),
@@ -46,6 +53,14 @@ def grant(tenant_id: str, node_id: str) -> Any:
     return visit.follow(response, node_page_path(tenant_id, node_id, "share"), "granted")
 
 
+def _invite(visit: Visit, tenant_id: str, node_id: str, address: str) -> Any:
+    """Invite an address to the tenant: only members have permissions on files."""
+    body = {"email": address, "role": "member", "groups": []}
+    response = visit.rest("POST", tenant_path(tenant_id, "invitations"), body)
+    page = node_page_path(tenant_id, node_id, "share")
+    return visit.follow(response, page, "invited-to-share", name=address)
+
+
 @sharing.post(f"{_SHARE}/revocations")
 def revoke(tenant_id: str, node_id: str) -> Any:
     """Revoke the permission of a person or a group on a file or folder itself."""
@@ -54,7 +69,28 @@ def revoke(tenant_id: str, node_id: str) -> Any:
     path = "group-grants" if kind == "group" else "owners"
     grant_path = f"{node_path(tenant_id, node_id)}/{path}/{quote(identifier, safe='')}"
     response = visit.rest("DELETE", grant_path)
-    return visit.follow(response, _page_after_revocation(visit, tenant_id, node_id), "revoked")
+    page = _page_after_revocation(visit, tenant_id, node_id)
+    if response.error is not None:
+        return visit.follow(response, page)
+    visit.flash(Flash("revoked", values=_revoked_grant()))
+    return visit.redirect(page)
+
+
+def _revoked_grant() -> Mapping[str, Any]:
+    """Return the permission that was revoked, as the form that grants it again has it."""
+    form = request.form
+    who, permission, end = form.get("who", ""), form.get("before", ""), form.get("end", "")
+    if permission not in LEVELS or len(end) > _LONGEST_TIME:
+        return {}
+    return {"regrant": {"who": who, "permission": permission, "end": end}}
+
+
+@sharing.post(f"{_SHARE}/links/<share_id>")
+def change_rule(tenant_id: str, node_id: str, share_id: str) -> Any:
+    """Change one rule of a link: its end, its password, or the number of downloads."""
+    visit = current_visit()
+    response = visit.rest("PATCH", tenant_path(tenant_id, "shares", share_id), requested_rule())
+    return visit.follow(response, node_page_path(tenant_id, node_id, "share"), "link-changed")
 
 
 @sharing.post(f"{_SHARE}/links")
@@ -88,7 +124,8 @@ def sharing_page(visit: Visit, tenant_id: str, node_id: str, refusal: RestRespon
     node = read_node(visit, tenant_id, node_id)
     links = links_of_node(visit, node, is_refused=refusal is not None)
     chosen = links["rules"]["userIds"] if "rules" in links else ()
-    members = offered_members(visit, tenant_id)
+    members = offered_rows(visit, tenant_id)
+    names = {row["id"]: row["name"] for row in members}
     return node_page(
         visit,
         "my_files/node_share.html",
@@ -96,17 +133,20 @@ def sharing_page(visit: Visit, tenant_id: str, node_id: str, refusal: RestRespon
         "share",
         refusal=refusal,
         grants=_grants(visit, node),
-        members=with_chosen(members, chosen),
-        people=[(f"user:{user_id}", name) for user_id, name in members.items()],
-        groups=_offered_groups(visit, tenant_id),
+        members=with_chosen(names, chosen),
+        people=[*_offered_groups(visit, tenant_id), *_offered_people(members)],
         **links,
     )
 
 
-def _offered_groups(visit: Visit, tenant_id: str) -> Sequence[tuple[str, str]]:
+def _offered_people(members: Sequence[Mapping[str, Any]]) -> Sequence[_Choice]:
+    return [(f"user:{row['id']}", row["name"], ROLES[row["role"]]) for row in members]
+
+
+def _offered_groups(visit: Visit, tenant_id: str) -> Sequence[_Choice]:
     path = f"{tenant_path(tenant_id)}/groups"
     groups = visit.read_choices(path, lambda group, _included: str(group["name"]))
-    return [(f"group:{group['id']}", group["name"]) for group in groups.data]
+    return [(f"group:{group['id']}", group["name"], "group") for group in groups.data]
 
 
 def _grants(visit: Visit, node: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

@@ -93,6 +93,7 @@ function combine(select) {
   input.addEventListener("input", () => {
     select.value = "";
     open(input.value);
+    if (select.hasAttribute("data-at-once") && input.value) move(1);
   });
   input.addEventListener("click", () => list.hidden && open(""));
   input.addEventListener("keydown", (event) => {

@@ -63,6 +63,17 @@ function prepareRows() {
   prepareDrag();
 }
 
+// The dialog of sharing is loaded when it opens first.
+const {sharing} = document.getElementById("texts").dataset;
+const share = async (url) => (await import(sharing)).openSharing(url);
+document.addEventListener("strongroom:share", ({detail}) => share(detail));
+document.addEventListener("click", (event) => {
+  const link = event.target.closest('a[href$="/share"]');
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  share(link.href);
+}, true);
+
 if (list) {
   prepareList();
   prepareRows();

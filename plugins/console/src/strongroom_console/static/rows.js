@@ -397,8 +397,8 @@ function apply(act) {
   if (act === "select") return choose(row, true);
   if (act === "open") return location.assign(link.href);
   if (act === "details" || act === "share") {
-    const details = row.querySelector("[data-more]").href;
-    return document.dispatchEvent(new CustomEvent("strongroom:details", {detail: act === "share" ? `${details}/share` : details}));
+    const {href} = row.querySelector("[data-more]");
+    return document.dispatchEvent(new CustomEvent(`strongroom:${act}`, {detail: act === "share" ? `${href}/share` : href}));
   }
   if (!isChosen(row)) {
     chooseAll(false);

@@ -57,9 +57,18 @@ def with_marks(rows: Sequence[Json]) -> list[Json]:
 
 def offered_members(visit: Visit, tenant_id: str) -> Mapping[str, str]:
     """Return the members that a form offers by their ids, the oldest one first; see ``read_choices``."""
+    return {row["id"]: row["name"] for row in offered_rows(visit, tenant_id)}
+
+
+def offered_rows(visit: Visit, tenant_id: str) -> Sequence[Json]:
+    """Return the same members with their roles; their names are distinct."""
     records = visit.read_choices(f"{tenant_path(tenant_id)}/members", _name_of_member)
     users = [named(member["user"], records.included) for member in records.data]
-    return distinct_names({user["id"]: user["name"] for user in users})
+    names = distinct_names({user["id"]: user["name"] for user in users})
+    return [
+        {**member, "id": user["id"], "name": names[user["id"]]}
+        for member, user in zip(records.data, users, strict=True)
+    ]
 
 
 def _name_of_member(member: Json, included: Mapping[str, Json]) -> str:

@@ -1,0 +1,120 @@
+// The dialog of sharing, over a list or as the content of its page. A person or group that is chosen has access at once.
+
+import {adopted, fetchPage, sendFrom} from "strongroom/documents.js";
+
+const ADDRESS = /^[^\s@,;:<>]+@[^\s@,;:<>]+\.[^\s@,;:<>]+$/;
+const hasMouse = matchMedia("(pointer: fine)");
+let dialog = null; // That over the list.
+let hasChanged = false;
+
+// Opens the page of sharing over the list.
+export async function openSharing(url) {
+  try {
+    await show(await fetchPage(url));
+  } catch {
+    location.assign(url);
+  }
+}
+
+async function show(page) {
+  const source = page.querySelector("dialog.sharing");
+  if (!dialog) await create(source);
+  dialog.replaceChildren(...adopted(source), document.querySelector(".toasts"));
+  prepareAddition(dialog);
+  if (!dialog.open) dialog.showModal();
+  (hasMouse.matches ? field() : null)?.focus();
+}
+
+const field = () => dialog.querySelector("[role=combobox]");
+
+async function create(source) {
+  dialog = document.importNode(source, false);
+  dialog.removeAttribute("open");
+  dialog.setAttribute("closedby", "any");
+  document.body.append(dialog);
+  dialog.addEventListener("submit", onSubmit);
+  // Popovers within it close as well.
+  dialog.addEventListener("close", (event) => event.target === dialog && leave());
+  await loadStyle(dialog.dataset.style);
+}
+
+function leave() {
+  document.body.append(document.querySelector(".toasts"));
+  dialog.replaceChildren(document.createElement("p"));
+  if (hasChanged) document.dispatchEvent(new CustomEvent("strongroom:changed"));
+  hasChanged = false;
+}
+
+function loadStyle(href) {
+  const link = Object.assign(document.createElement("link"), {rel: "stylesheet", href});
+  return new Promise((resolve) => {
+    for (const name of ["load", "error"]) link.addEventListener(name, resolve);
+    document.head.append(link);
+  });
+}
+
+function onSubmit(event) {
+  const form = event.target;
+  if (form.method !== "post" || form.dataset.isSent !== undefined) return;
+  event.preventDefault();
+  sendForm(form, event.submitter);
+}
+
+async function sendForm(form, submitter = null) {
+  let answer = null;
+  try {
+    answer = await sendFrom(form, submitter);
+  } catch {
+    // The server's own page shows what is wrong.
+    form.dataset.isSent = "";
+    return form.requestSubmit(submitter);
+  }
+  if (!answer.page.querySelector("dialog.sharing")) return location.assign(answer.url);
+  hasChanged = true;
+  const report = answer.page.querySelector(".notice");
+  await show(answer.page);
+  raise(report);
+}
+
+// What was done is a toast, whose button undoes it.
+function raise(report) {
+  const message = report?.querySelector("[role=status], [role=alert]");
+  if (!message) return;
+  const undo = report.querySelector("form");
+  const form = undo && document.adoptNode(undo);
+  document.dispatchEvent(new CustomEvent("strongroom:toast", {detail: {
+    message: message.textContent,
+    tone: message.getAttribute("role") === "alert" ? "bad" : "",
+    action: form?.querySelector("button").textContent,
+    onAction: () => sendForm(form),
+  }}));
+}
+
+// An address that is no member's is invited.
+document.addEventListener("input", (event) => {
+  const form = event.target.closest?.(".sharing .addition");
+  const select = form?.querySelector("select[data-invite]");
+  if (!select || !event.target.matches("[role=combobox]")) return;
+  select.querySelector("option[data-new]")?.remove();
+  const address = event.target.value.trim();
+  if (ADDRESS.test(address)) select.append(invitation(select, address));
+}, true);
+
+function invitation({dataset}, address) {
+  const text = dataset.invite.replace("{address}", address);
+  const option = new Option(text, `invite:${address}`);
+  Object.assign(option.dataset, {new: "", name: text, address: dataset.inviteHint, initials: "+", color: "1"});
+  return option;
+}
+
+// The choice by a key or the pointer leaves the focus in the field. A choice by leaving it only fills it in.
+document.addEventListener("change", (event) => {
+  const {target} = event;
+  if (!target.matches(".sharing select[data-at-once]") || !target.value) return;
+  if (document.activeElement?.matches("[role=combobox]")) target.form.requestSubmit();
+});
+
+function prepareAddition(root) {
+  for (const button of root.querySelectorAll(".addition > button")) button.hidden = true;
+}
+prepareAddition(document);
