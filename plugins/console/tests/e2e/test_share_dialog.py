@@ -1,4 +1,4 @@
-"""The dialog of sharing in Chromium: over the list, by the keyboard, for screen readers, and as a page."""
+"""The dialog of sharing in Chromium: over the list, by keyboard, for screen readers, and as a page."""
 
 import re
 from collections.abc import Iterator
