@@ -142,6 +142,25 @@ def test_logins_are_listed(browser: PageBrowser) -> None:
     assert "No provider is configured." in page.text
 
 
+def test_the_audit_log_is_searched_by_users_and_addresses(
+    api: Api, browser: PageBrowser, person: Person
+) -> None:
+    ann, anna = (api.person(name=name) for name in ("Ann Adams", "Anna Adams"))
+    page = browser.open(f"{ROOT}/audit/?q={ann.email}").text
+    assert "Done by: Ann Adams" in page
+    assert "Anna Adams" not in page
+    assert f"?targetId={ann.id}&amp;targetType=user" in page
+    page = browser.open(f"{ROOT}/audit/?q=adams").text
+    assert f"?actorId={ann.id}" in page
+    assert f"?actorId={anna.id}" in page
+    assert page.count("<details>") == 0
+    assert browser.open(f"{ROOT}/audit/?q=127.0.0.1").text.count("<summary>") > 1
+    assert "No record matches" in browser.open(f"{ROOT}/audit/?q=nobody at all").text
+    assert not browser.open(f"{ROOT}/audit/export?format=ndjson&q=nobody at all").text
+    assert ann.id in browser.open(f"{ROOT}/audit/export?format=ndjson&q={ann.id}").text
+    assert person.id not in browser.open(f"{ROOT}/audit/export?format=ndjson&q={ann.id}").text
+
+
 def test_the_audit_log_is_filtered_and_exported(api: Api, browser: PageBrowser, person: Person) -> None:
     api.person(name=HOSTILE)
     send(browser, "/service-accounts/", "/service-accounts/", name="=1+1")

@@ -144,7 +144,7 @@ class TestActivity:
         api.folder(tenant, person, HOSTILE)
         api.upload(tenant, person, "a.txt", b"x" * 1500)
         page = browser.open(f"{root}/activity/")
-        assert "</bdi> created the folder <a href=" in " ".join(page.text.split())
+        assert "</bdi></b> created the folder <a href=" in " ".join(page.text.split())
         assert "1.5 KB" in page.text
         assert "<img" not in page.text
         page = browser.open(f"{root}/activity/?action=file.created&actor={person.id}&from=2020-01-01")

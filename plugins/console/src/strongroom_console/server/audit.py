@@ -13,18 +13,21 @@ from flask import Blueprint, Response, request
 
 from strongroom.plugin_api.page_lists import changed_query, page_links, page_number
 from strongroom.plugin_api.visits import Visit, current_visit
+from strongroom_console.days import find_days
 from strongroom_console.filters import Chip, make_chips, today
 from strongroom_console.lists import MAX_PAGE_SIZE, PAGE_SIZE
 from strongroom_console.server.audit_names import keys_of_action
+from strongroom_console.server.audit_search import ACTIONS, find_subject
 from strongroom_console.server.forms import filters, times_of
 from strongroom_console.server.frame import server_page
 from strongroom_console.server.stories import make_pieces, names_in
+from strongroom_console.visit import console_visit
 
 audit: Final = Blueprint("audit", __name__, url_prefix="/server/audit")
 
 _SECTION: Final = "audit/"
 _EVENTS: Final = "/audit-events"
-_TEXTS: Final = ("action", "actorId", "targetType", "targetId", "address", "since", "until")
+_TEXTS: Final = ("q", "action", "actorId", "targetType", "targetId", "address", "since", "until")
 _OUTCOMES: Final = ("success", "failure")
 _COLUMNS: Final = (
     "id",
@@ -51,10 +54,21 @@ RANGES: Final[Mapping[str, int]] = {"today": 1, "last-7-days": 7, "last-30-days"
 """The days of the ranges, by the keys of their names."""
 
 _SET_FILTERS: Final = {
-    "actorId": "actor-id",
-    "targetType": "target-type",
-    "targetId": "target-id",
+    "actorId": "audit-actor",
+    "targetId": "audit-about",
     "address": "client-address",
+}
+_WITH: Final = {"targetId": ("targetType",)}
+_NONE: Final[Mapping[str, Any]] = {
+    "data": (),
+    "included": {},
+    "meta": {
+        "totalCount": 0,
+        "pageNumber": 1,
+        "pageCount": 1,
+        "hasPreviousPage": False,
+        "hasNextPage": False,
+    },
 }
 _MOST_EXPORTED: Final = 10_000
 _FORMULA_SIGNS: Final = frozenset("=+-@")
@@ -64,9 +78,9 @@ _LINE_CONTROLS: Final = ("\t", "\r", "\n")
 @audit.get("/")
 def list_events() -> Any:
     """Show the records that the filters find, newest first."""
-    visit = current_visit()
-    query = _query()
-    events = visit.read(_EVENTS, pageSize=PAGE_SIZE, pageNumber=page_number(), **_sent(query))
+    visit, query = console_visit(), _query()
+    search = find_subject(visit, query.get("q", ""))
+    events = _NONE if search.filters is None else _read(visit, {**_sent(query), **search.filters})
     return server_page(
         visit,
         "server/audit.html",
@@ -76,15 +90,23 @@ def list_events() -> Any:
         included=events["included"],
         links=page_links(events["meta"]),
         query=query,
+        people=search.people,
+        people_links={item["id"]: changed_query(q=None, actorId=item["id"]) for item in search.people},
+        actions=ACTIONS,
         export_query=urlencode(query),
         most_exported=_MOST_EXPORTED,
         keys_of_action=keys_of_action,
         names=names_in(visit, events["data"], events["included"]),
         make_pieces=make_pieces,
+        days=find_days(events["data"]),
         ranges=_ranges(query),
         chips=make_chips(CHIPS, query),
-        set_filters=_set_filters(query),
+        **_set_filters(visit, {**query, **(search.filters or {})}),
     )
+
+
+def _read(visit: Visit, query: Mapping[str, str]) -> Any:
+    return visit.read(_EVENTS, pageSize=PAGE_SIZE, pageNumber=page_number(), **query)
 
 
 def _ranges(query: Mapping[str, str]) -> list[Chip]:
@@ -93,13 +115,32 @@ def _ranges(query: Mapping[str, str]) -> list[Chip]:
     return make_chips({("since", since): key for key, since in days.items()}, query)
 
 
-def _set_filters(query: Mapping[str, str]) -> list[Mapping[str, str]]:
-    """Return the filters of the form that are set, each with the query without it."""
-    return [
-        {"key": key, "value": query[name], "query": changed_query(**{name: None})}
+def _set_filters(visit: Visit, query: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the filters that are set, with users by what pages call them, and the turned one."""
+    ids = {query[name] for name in ("actorId", "targetId") if name in query}
+    labels = visit.host.users.find_labels(ids, "whole") if ids else {}
+    set_filters = [
+        {
+            "key": key,
+            "value": labels.get(query[name], query[name]),
+            "query": changed_query(**dict.fromkeys((name, "q", *_WITH.get(name, ())))),
+        }
         for name, key in _SET_FILTERS.items()
         if name in query
     ]
+    return {"set_filters": set_filters, "turned": _turned(query, labels) if len(ids) == 1 else None}
+
+
+def _turned(query: Mapping[str, str], labels: Mapping[str, str]) -> Mapping[str, str] | None:
+    """Return the filter that shows what was done to the user in place of what the user did, or back."""
+    [(user_id, name)] = labels.items() or [("", "")]
+    if not user_id:
+        return None
+    if "actorId" in query:
+        changes = {"actorId": None, "targetId": user_id, "targetType": "user"}
+        return {"key": "done-to", "name": name, "query": changed_query(q=None, **changes)}
+    changes = {"actorId": user_id, "targetId": None, "targetType": None}
+    return {"key": "all-by", "name": name, "query": changed_query(q=None, **changes)}
 
 
 @audit.get("/chain")
@@ -112,8 +153,9 @@ def show_chain() -> Any:
 @audit.get("/export")
 def export_events() -> Any:
     """Return the newest records that the filters find, as a file: CSV, or JSON lines."""
-    visit = current_visit()
-    rows = _exported(visit, _sent(_query()))
+    visit, query = console_visit(), _query()
+    found = find_subject(visit, query.get("q", "")).filters
+    rows = iter(()) if found is None else _exported(visit, {**_sent(query), **found})
     is_csv = request.args.get("format") == "csv"
     name = "audit.csv" if is_csv else "audit.ndjson"
     headers = {
@@ -128,7 +170,9 @@ def _query() -> Mapping[str, str]:
 
 
 def _sent(query: Mapping[str, str]) -> Mapping[str, str]:
-    return times_of(query, "since", "until")
+    """Return the parameters that the REST API has."""
+    own = {name: text for name, text in query.items() if name != "q"}
+    return times_of(own, "since", "until")
 
 
 def _exported(visit: Visit, query: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:

@@ -87,6 +87,9 @@ IN_SPACE: Final = frozenset(
 )
 """The actions whose details name the space that they are in."""
 
+FAILED_LOGINS: Final = {False: "story-login-failed", True: "story-login-failed-known"}
+"""The keys of the sentences about failed logins, by whether the name is that of a user."""
+
 ROLES: Final = {"admin": "role-admin", "member": "role-member", "records": "role-records"}
 
 
@@ -147,7 +150,8 @@ def story_key(event: Json) -> str | None:
     action, actor, target = event["action"], event["actor"], event["target"]
     name = f"story-{action.replace('.', '-')}"
     if event["outcome"] == "failure":
-        return "story-login-failed" if action == "login" else None
+        is_of_user = bool(target and target["type"] == "user")
+        return FAILED_LOGINS[is_of_user] if action == "login" else None
     if action in ALONE:
         return name
     is_own = bool(actor and target and actor["$ref"] == target["id"])

@@ -6,6 +6,7 @@ from flask import Blueprint
 
 from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.visits import current_visit
+from strongroom_console.days import find_days
 from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.server.audit_names import keys_of_action
 from strongroom_console.server.people import id_of, person_page
@@ -25,7 +26,7 @@ def show_activity(user_id: str) -> Any:
         "server/user_activity.html",
         user_id,
         "activity",
-        events=page["data"],
+        days=find_days(page["data"]),
         included=page["included"],
         names=names_in(visit, page["data"], page["included"]),
         links=page_links(page["meta"]),

@@ -12,6 +12,7 @@ from strongroom.plugin_api.file_pages import size_text
 from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.times import start_of_day
 from strongroom.plugin_api.visits import current_visit
+from strongroom_console.days import find_days
 from strongroom_console.file_actions import ACTIONS
 from strongroom_console.filters import Chip, make_chips, today
 from strongroom_console.lists import PAGE_SIZE
@@ -50,7 +51,7 @@ def show_activity(tenant_id: str) -> Any:
         tenant_id,
         _SECTION,
         compress=True,
-        rows=[_row(item, page["included"]) for item in page["data"]],
+        days=find_days([_row(item, page["included"]) for item in page["data"]]),
         links=page_links(page["meta"]),
         actions=ACTIONS,
         make_pieces=partial(_pieces, tenant_id),

@@ -29,6 +29,8 @@ for (const time of document.querySelectorAll("time[datetime]")) {
   const day = `${moment.getFullYear()}-${two(moment.getMonth() + 1)}-${two(moment.getDate())}`;
   const clock = `${two(moment.getHours())}:${two(moment.getMinutes())}`;
   // Ages, such as "2 hours ago", are the same in all zones.
-  if (!isKnown && /^\d{4}-/.test(time.textContent)) time.textContent = /\d:\d/.test(time.textContent) ? `${day} ${clock}` : day;
+  const text = isKnown ? "" : time.textContent;
+  if (/^\d{4}-/.test(text)) time.textContent = text.includes(":") ? `${day} ${clock}` : day;
+  else if (/^\d\d:\d\d$/.test(text)) time.textContent = clock;
   time.title = moment.toLocaleString(document.documentElement.lang, {dateStyle: "full", timeStyle: "long"});
 }
