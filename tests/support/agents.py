@@ -16,12 +16,12 @@ EVERY_SCOPE = ("files:read", "files:write", "files:share")
 def modern_headers(method: str, params: Mapping[str, Any]) -> dict[str, str]:
     """Return the headers of a request of the stateless revision."""
     name = params.get("uri") if method == "resources/read" else params.get("name")
-    named = {"Mcp-Name": name} if isinstance(name, str) else {}
+    repeated = {"Mcp-Name": name} if isinstance(name, str) else {}
     return {
         "Accept": "application/json, text/event-stream",
         "MCP-Protocol-Version": STATELESS,
         "Mcp-Method": method,
-        **named,
+        **repeated,
     }
 
 
@@ -67,7 +67,7 @@ class Agent:
         assert "error" not in answer.json, answer.text
         return answer.json["result"]
 
-    def tool(self, name: str, **arguments: Any) -> ToolAnswer:
+    def tool(self, name: str, /, **arguments: Any) -> ToolAnswer:
         """Call a tool."""
         result = self.result("tools/call", name=name, arguments=arguments)
         blocks = result["content"]

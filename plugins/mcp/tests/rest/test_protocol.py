@@ -117,8 +117,8 @@ class TestStateless:
         params = {"name": "spaces_list", "arguments": {}}
         headers = modern_headers("tools/call", params)
         headers.pop("Mcp-Name")
-        named = headers if value is None else {**headers, "Mcp-Name": value}
-        answer, body = send(agent, modern_message("tools/call", params), named)
+        sent = headers if value is None else {**headers, "Mcp-Name": value}
+        answer, body = send(agent, modern_message("tools/call", params), sent)
         assert answer == status, body
         assert status == 200 or body["error"]["code"] == -32020
 

@@ -41,13 +41,13 @@ def find_revision(message: Message, headers: Mapping[str, str]) -> str:
     Raises:
         ProtocolError: the revision is unknown, or members or headers are missing or contradict.
     """
-    header, named = headers.get(VERSION), message.meta.get(VERSION_KEY)
-    if message.id is None or (named is None and header != STATELESS):
+    header, member = headers.get(VERSION), message.meta.get(VERSION_KEY)
+    if message.id is None or (member is None and header != STATELESS):
         return _find_by_header(header)
     _require_envelope(message)
     _require_headers(message, headers)
-    if named != STATELESS:
-        raise _unsupported(str(named))
+    if member != STATELESS:
+        raise _unsupported(str(member))
     return STATELESS
 
 

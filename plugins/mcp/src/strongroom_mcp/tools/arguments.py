@@ -10,6 +10,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields, validate
 from strongroom_mcp.tools.failures import ToolFailed
 
 MAX_PAGE: Final = 100_000
+MAX_REVISION: Final = 2**53 - 1
 PAGE_SIZE: Final = 100
 """Records in a page of a tool, and the default."""
 
@@ -33,9 +34,11 @@ def identifier(description: str, *, required: bool = False) -> fields.String:
     )
 
 
-def integer(description: str, least: int, most: int, default: int | None = None) -> fields.Integer:
-    """Return the field of a whole number; required without a default."""
-    presence: dict[str, Any] = {"required": True} if default is None else {"load_default": default}
+def integer(
+    description: str, least: int, most: int, default: int | None = None, *, required: bool = True
+) -> fields.Integer:
+    """Return the field of a whole number; without a default, it is required or left out."""
+    presence: dict[str, Any] = {"required": required} if default is None else {"load_default": default}
     return fields.Integer(
         strict=True,
         validate=validate.Range(least, most),
