@@ -131,9 +131,26 @@ ROWS: Final = (
         "captchas-answer",
         "A wrong answer to a captcha is refused.",
         "identity/verification/captchas.py::CaptchaService.consume",
-        "if not solution or not self._verify(row, solution, address):",
-        "if not solution:",
+        "or not solution or not self._verify(provider, row, solution, address)",
+        "or not solution",
         "rest/test_login.py::test_a_wrong_captcha_is_refused_and_used_up",
+    ),
+    core(
+        "captchas-of-pages",
+        "The REST API refuses a captcha of a page, which may be cheaper.",
+        "identity/verification/captchas.py::CaptchaService.page_row_id",
+        "(_OF_PAGE + self._keys.hash(_PAGE, issued_id))[:_ID_LENGTH]",
+        "issued_id",
+        "login_pages/rest/test_page_captchas.py::test_the_rest_api_refuses_captchas_of_pages",
+    ),
+    core(
+        "captchas-pages-provider",
+        "A page takes no captcha of another provider than its own.",
+        "identity/verification/captchas.py::CaptchaService._find_provider",
+        "pages if row.id.startswith(_OF_PAGE) else (self.provider,)",
+        "(*pages, self.provider)",
+        "login_pages/rest/test_page_captchas.py::TestStricterPages"
+        "::test_a_proof_of_a_page_from_before_the_change_is_refused",
     ),
     core(
         "throttle-name",

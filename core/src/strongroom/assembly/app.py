@@ -296,10 +296,12 @@ def _mount_applications(app: Application, container: Container) -> None:
 
 def _require_forms(container: Container) -> None:
     """Refuse second factors and captchas that pages could not show."""
-    captcha = container.get(CaptchaService).provider
+    captchas = container.get(CaptchaService)
     factors = container.get(SecondFactors).methods.values()
     has_pages = container.hosts.offered_login_pages is not None
-    container.hosts.forms.require_usable([captcha, *factors], has_pages=has_pages)
+    container.hosts.forms.require_usable(
+        [captchas.provider, captchas.page_provider, *factors], has_pages=has_pages
+    )
 
 
 def _static_mount(app: Application, container: Container) -> Mount:

@@ -258,7 +258,7 @@ def test_all_pages_are_accessible(person: Person) -> None:
     inspection.inspect("login with an error")
     for _ in range(2):
         person.log_in_again("wrong")
-    person.sees("error.captcha-required")
+    person.sees("captcha-by-browser")
     inspection.inspect("login with a captcha")
     person.open("/nowhere")
     inspection.inspect("error")

@@ -174,7 +174,8 @@ class TestCaptchas:
     def config_changes(self, request: pytest.FixtureRequest) -> Table:
         if request.param == "fixed":
             return merged(CONFIG, {"limits": {"captchas_per_address": ["1/hour"]}})
-        return {**CONFIG, "captcha": {"provider": request.param, "answer": None}}
+        captcha = {"provider": request.param, "pages_provider": request.param, "answer": None}
+        return {**CONFIG, "captcha": captcha}
 
     def request_form(self, browser: PageBrowser) -> str:
         browser.open("/account/login")

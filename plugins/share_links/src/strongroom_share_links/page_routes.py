@@ -28,6 +28,7 @@ _FORM_FIELDS: Final = {
     "password": "The password of the share",
     "captcha": "Id of the captcha on the page, if there is one",
     "captchaAnswer": "What the visitor entered for the captcha",
+    "captchaKind": "`picture` requests a picture in place of a captcha for scripts",
     "csrf": "The value that the page has in its form",
 }
 _FORM: Final = {

@@ -175,6 +175,8 @@ class SharePages:
         if error.code in _CAPTCHA_FAULTS:
             captcha = self._host.pages.forms.captcha()
             fault = fault if captcha else "too_many"
+            if captcha and captcha.is_automatic:
+                fault = "captcha_automatic"
         return self._password(opened, form, status=error.status, error=fault, captcha=captcha)
 
     def failed(self, secret: str, error: ApiError) -> Any:

@@ -45,6 +45,7 @@ ADDED = {
     ("limits", "own_exports_per_user"),
     ("messages", "site_in_sms"),
     ("login", "sms_regions"),
+    ("captcha", "pages_provider"),
 }
 
 

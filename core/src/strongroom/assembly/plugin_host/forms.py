@@ -13,6 +13,7 @@ from strongroom.foundation.locales import choose_locale
 from strongroom.foundation.plugins.form_faults import contents_fault
 from strongroom.foundation.plugins.manager import PluginManager
 from strongroom.foundation.plugins.plugin import Plugin, PluginError
+from strongroom.identity.verification.captchas import PAGE_CAPTCHA, CaptchaService
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.factors import PasswordlessFactor, SecondFactor, factor_kind, member_name
 from strongroom.plugin_api.forms import (
@@ -25,7 +26,9 @@ from strongroom.plugin_api.forms import (
     Labels,
     PagePart,
 )
+from strongroom.plugin_api.web import RestResponse
 from strongroom.web.http.internal_requests import send_request
+from strongroom.web.http.request import page_request
 from strongroom.web.pages.design import TEXTS
 from strongroom.web.pages.html import Pages
 from strongroom.web.pages.languages import page_languages
@@ -34,6 +37,8 @@ from strongroom.web.pages.template_copies import SERVER
 _GENERIC: Final = "strongroom/forms.html"
 _CAPTCHA_ID: Final = "captcha"
 _CAPTCHA_ANSWER: Final = "captchaAnswer"
+_CAPTCHA_KIND: Final = "captchaKind"
+_PICTURE: Final = "picture"
 _INPUT: Final[Mapping[str, str]] = {"class": "code", "autocomplete": "one-time-code"}
 
 Form = FactorForm | CaptchaWidget
@@ -154,13 +159,13 @@ class HostForms(FormsAPI):
     Args:
         forms: returns the forms of all plugins.
         factors: returns the enabled factors by name.
-        captcha: returns the captcha provider.
+        captchas: returns the service of captchas.
         base_path: the path of the REST API.
     """
 
     _forms: Callable[[], PluginForms]
     _factors: Callable[[], Mapping[str, SecondFactor[Any]]]
-    _captcha: Callable[[], CaptchaProvider[Any]]
+    _captchas: Callable[[], CaptchaService]
     _base_path: str
 
     def factors(self) -> Sequence[FactorView]:
@@ -203,24 +208,43 @@ class HostForms(FormsAPI):
         return _part(macro, view, owner, form)
 
     def captcha(self) -> PagePart | None:
-        # By the route, whose limit it consumes.
-        issued = send_request(self._base_path, "POST", "/captchas", {}, None, {})
+        service, forms = self._captchas(), self._forms()
+        alternative = service.page_alternative
+        wants_picture = alternative is not None and _wants_picture(page_request().form)
+        provider = alternative if alternative and wants_picture else service.page_provider
+        issued = self._issue(provider)
         if issued.error is not None:
             return None
-        provider, forms, payload = self._captcha(), self._forms(), dict(issued.json)
+        payload = dict(issued.json)
         owner = forms.owner(type(provider), provider.widget)
         macro = owner.macro("captcha") or forms.generic("captcha")
         if macro is None:
             raise LookupError("the generic captcha has no macro")
         question = payload.get("question")
         label = _filled(provider.widget.label, payload) or str(question or _text("captcha"))
-        view = FormPart(payload["kind"], _CAPTCHA_ANSWER, payload, label=label)
-        return _part(_with_id(macro, payload["id"]), view, owner, provider.widget)
+        values = {"picture": _CAPTCHA_KIND if alternative else None}
+        view = FormPart(payload["kind"], _CAPTCHA_ANSWER, payload, label=label, values=values)
+        hidden = {_CAPTCHA_ID: payload["id"], **({_CAPTCHA_KIND: _PICTURE} if wants_picture else {})}
+        return _part(_with_hidden(macro, hidden), view, owner, provider.widget)
+
+    def _issue(self, provider: CaptchaProvider[Any]) -> RestResponse:
+        """Issue a captcha by the route, whose limit it consumes."""
+        token = PAGE_CAPTCHA.set(provider)
+        try:
+            return send_request(self._base_path, "POST", "/captchas", {}, None, {})
+        finally:
+            PAGE_CAPTCHA.reset(token)
 
     def captcha_answer(self, fields: Mapping[str, str]) -> Mapping[str, str] | None:
-        if not fields.get(_CAPTCHA_ID):
+        answer = fields.get(_CAPTCHA_ANSWER, "")
+        # Without scripts, the browser sends no answer, and gets a picture.
+        if not fields.get(_CAPTCHA_ID) or (_wants_picture(fields) and not answer):
             return None
-        return {"id": fields[_CAPTCHA_ID], "answer": fields.get(_CAPTCHA_ANSWER, "")}
+        return {"id": self._captchas().page_row_id(fields[_CAPTCHA_ID]), "answer": answer}
+
+
+def _wants_picture(fields: Mapping[str, str]) -> bool:
+    return fields.get(_CAPTCHA_KIND) == _PICTURE
 
 
 def _view(name: str, factor: SecondFactor[Any], form: FactorForm) -> FactorView:
@@ -250,9 +274,12 @@ def _part(macro: Callable[[FormPart], Any], view: FormPart, owner: FormOwner, fo
     return PagePart(view.kind, render, owner.script, form.policy, is_automatic)
 
 
-def _with_id(macro: Callable[[FormPart], Any], identifier: str) -> Callable[[FormPart], Any]:
-    """Return a macro that also renders the hidden field with the id of the captcha."""
-    hidden = Markup('<input type="hidden" name="{}" value="{}">').format(_CAPTCHA_ID, identifier)
+def _with_hidden(
+    macro: Callable[[FormPart], Any], fields: Mapping[str, str]
+) -> Callable[[FormPart], Any]:
+    """Return a macro that also renders the hidden fields of the captcha."""
+    element = Markup('<input type="hidden" name="{}" value="{}">')
+    hidden = Markup().join(element.format(name, value) for name, value in fields.items())
     return lambda view: hidden + macro(view)
 
 

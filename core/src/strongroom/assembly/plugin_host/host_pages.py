@@ -94,7 +94,7 @@ class HostPages(PagesAPI):
         return HostForms(
             lambda: self._registered.forms,
             lambda: self._services().get(SecondFactors).methods,
-            lambda: self._services().get(CaptchaService).provider,
+            lambda: self._services().get(CaptchaService),
             self._base_path,
         )
 

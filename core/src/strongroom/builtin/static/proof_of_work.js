@@ -1,4 +1,4 @@
-// Solves the captcha of a form when the user sends it. The server checks the solution.
+// Solves the captcha of a form while the user fills it in. The server checks the solution.
 
 function hex(bytes) {
   return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -16,12 +16,47 @@ async function solve({algorithm, challenge, salt, signature, maxnumber}) {
   throw new Error("the captcha has no solution");
 }
 
-const input = document.querySelector("input[data-work]");
-input?.form.addEventListener("submit", async (event) => {
-  // A button that needs no valid form needs no captcha either.
-  if (event.submitter?.formNoValidate) return;
-  event.preventDefault();
-  if (event.submitter) event.submitter.disabled = true;
-  input.value = await solve(JSON.parse(input.dataset.work));
-  input.form.submit();
-});
+// Finds the solution once: when the user enters the form, or when the page is idle.
+function once(work) {
+  let solution;
+  return () => (solution ??= solve(work));
+}
+
+function prepare(input) {
+  const {form} = input;
+  const status = form.querySelector("[data-work-status]");
+  const fallback = form.querySelector("[data-work-fallback]");
+  if (!globalThis.crypto?.subtle) {
+    fallback.hidden = false;
+    return;
+  }
+  const begin = once(JSON.parse(input.dataset.work));
+  const early = () => begin().catch(() => { fallback.hidden = false; });
+  form.addEventListener("focusin", early, {once: true});
+  (globalThis.requestIdleCallback ?? setTimeout)(early);
+  let isWaiting = false;
+  form.addEventListener("submit", async (event) => {
+    // A button that needs no valid form needs no captcha either.
+    if (input.value || event.submitter?.formNoValidate) return;
+    event.preventDefault();
+    if (isWaiting) return;
+    isWaiting = true;
+    const {submitter} = event;
+    const timer = setTimeout(() => { status.textContent = status.dataset.text; }, 200);
+    try {
+      input.value = await begin();
+      // In a later task, because a form ignores requests during its event.
+      await new Promise((done) => { setTimeout(done); });
+      // With the button, whose value the form sends.
+      form.requestSubmit(submitter);
+    } catch {
+      fallback.hidden = false;
+    } finally {
+      clearTimeout(timer);
+      status.textContent = "";
+      isWaiting = false;
+    }
+  });
+}
+
+for (const input of document.querySelectorAll("input[data-work]")) prepare(input);

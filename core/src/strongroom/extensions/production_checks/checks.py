@@ -278,6 +278,10 @@ def _extensions(selection: Selection) -> Iterator[Fault]:
     if selection.captcha.extension.development_only:
         name = selection.captcha.extension.name
         yield ("captcha", "provider"), f'"{name}" is for development only; production needs another'
+    for_pages = selection.page_captcha
+    if for_pages is not selection.captcha and for_pages.extension.development_only:
+        message = f'"{for_pages.extension.name}" is for development only; production needs another'
+        yield ("captcha", "pages_provider"), message
     for channel, choices in selection.senders.items():
         for choice in choices:
             if choice.extension.development_only:

@@ -124,6 +124,18 @@ class CaptchaSettings:
     """Captchas; the other keys of the section are the options of the provider."""
 
     provider: str = option("image", help="The name of a registered captcha provider.")
+    pages_provider: str | None = option(
+        None,
+        help="The provider of the captchas on pages, such as the login pages; another one than "
+        '`provider` has its default options. Absent: "proof_of_work" if `provider` is "image", which '
+        "browsers solve without the user, or else `provider`. The REST API accepts no such captcha.",
+    )
+
+    @property
+    def name_for_pages(self) -> str:
+        """The name of the provider of pages."""
+        automatic = "proof_of_work" if self.provider == "image" else self.provider
+        return automatic if self.pages_provider is None else self.pages_provider
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,8 @@ class Selection:
     login_methods: Sequence[ExtensionSpec[LoginMethod[Any]]]
     second_factors: Sequence[ExtensionSpec[SecondFactor[Any]]]
     captcha: ExtensionSpec[CaptchaProvider[Any]]
+    page_captcha: ExtensionSpec[CaptchaProvider[Any]]
+    """The provider of pages: ``captcha`` itself, or another one with its default options."""
     senders: Mapping[str, Sequence[ExtensionSpec[MessageSender[Any]]]]
     scanners: Sequence[ExtensionSpec[ContentScanner[Any]]]
     password_schemes: Mapping[str, ExtensionSpec[PasswordScheme]]
@@ -164,13 +166,15 @@ def select(configuration: Configuration) -> Selection:
 def _select(configuration: Configuration) -> Selection:
     settings, plugins = configuration.settings, load_plugins(configuration)
     chooser = _Chooser(configuration)
+    captcha = chooser.captcha(plugins.captcha_providers)
     selection = Selection(
         plugins=plugins,
         storages=chooser.storages(_storages(plugins)),
         keys=chooser.keys(plugins.key_providers),
         login_methods=chooser.login_methods(plugins.login_methods),
         second_factors=chooser.second_factors(plugins.second_factors),
-        captcha=chooser.captcha(plugins.captcha_providers),
+        captcha=captcha,
+        page_captcha=chooser.page_captcha(captcha, plugins.captcha_providers),
         senders=chooser.senders(plugins.message_senders),
         scanners=chooser.scanners(plugins.content_scanners),
         password_schemes={
@@ -372,6 +376,26 @@ class _Chooser:
             # No provider, no options to validate: stop here.
             self._configuration.raise_if_invalid()
         return self._choice(offered[name], ("captcha",))
+
+    def page_captcha(
+        self,
+        other: ExtensionSpec[CaptchaProvider[Any]],
+        offered: Mapping[str, type[CaptchaProvider[Any]]],
+    ) -> ExtensionSpec[CaptchaProvider[Any]]:
+        """Return the provider of pages.
+
+        Args:
+            other: the provider of the REST API, whose options are in the section.
+        """
+        name, path = self._settings.captcha.name_for_pages, ("captcha", "pages_provider")
+        if name == other.extension.name or not self._is_offered(name, offered, path, "captcha provider"):
+            return other
+        try:
+            return ExtensionSpec(offered[name], offered[name].options_type())
+        except TypeError:
+            message = f'"{name}" has keys without defaults; name it in captcha.provider, too'
+            self._configuration.add_error(path, message)
+            return other
 
     def senders(
         self, offered: Mapping[str, type[MessageSender[Any]]]

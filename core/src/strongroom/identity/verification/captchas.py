@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
 from typing import Final
 
@@ -31,8 +32,16 @@ captchas: Final = Table(
 
 logger = logging.getLogger(__name__)
 
+PAGE_CAPTCHA: Final[ContextVar[CaptchaProvider[object] | None]] = ContextVar(
+    "page_captcha", default=None
+)
+"""The provider of the captcha that a page requests of the REST API, whose limit it consumes."""
+
 _SEAL = "captcha"
+_PAGE = "captcha of a page"
 _FORGOTTEN_AT_ONCE = 2
+_OF_PAGE: Final = "page-"
+_ID_LENGTH: Final = 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +79,10 @@ class IssuedCaptcha:
 
 @dataclass(slots=True, eq=False, repr=False)
 class CaptchaService:
-    """Captchas of one provider.
+    """Captchas of the REST API and of pages.
 
     Args:
+        page_provider: the provider of pages; may be the same instance.
         lifetime: lifetime of a challenge in milliseconds.
     """
 
@@ -80,17 +90,29 @@ class CaptchaService:
     _clock: Clock
     _keys: SecretKeys
     provider: CaptchaProvider[object]
+    page_provider: CaptchaProvider[object]
     _lifetime: int
 
-    def issue(self) -> IssuedCaptcha:
-        """Issue a challenge."""
-        challenge = self.provider.issue()
+    @property
+    def page_alternative(self) -> CaptchaProvider[object] | None:
+        """The provider for browsers that cannot run the script of pages; ``None``: there is none."""
+        is_typed = self.provider.widget.script is None and not self.provider.widget.is_automatic
+        return self.provider if self.page_provider.widget.is_automatic and is_typed else None
+
+    def issue(self, page: CaptchaProvider[object] | None = None) -> IssuedCaptcha:
+        """Issue a challenge.
+
+        Args:
+            page: the provider for a page, whose form alone can answer; ``None``: for the REST API.
+        """
+        provider = page or self.provider
+        challenge = provider.issue()
         issued = IssuedCaptcha(
-            new_id(), self.provider.kind, challenge.payload, self._clock.now() + self._lifetime
+            new_id(), provider.kind, challenge.payload, self._clock.now() + self._lifetime
         )
         row = {
-            "id": issued.id,
-            "provider": self.provider.name,
+            "id": self.page_row_id(issued.id) if page else issued.id,
+            "provider": provider.name,
             "sealed_state": self._keys.seal(_SEAL, challenge.state),
             "expires_at": issued.expires_at,
         }
@@ -99,6 +121,14 @@ class CaptchaService:
             # Deletes up to two rows per inserted row, so that unused challenges do not accumulate.
             prune_some(connection, captchas.c.id, self._expired(), _FORGOTTEN_AT_ONCE)
         return issued
+
+    def page_row_id(self, issued_id: str) -> str:
+        """Return the row's id of a page's challenge, which clients of the REST API cannot compute.
+
+        A page may have a cheaper captcha than the REST API, or a dearer one. So the form of a page
+        answers only challenges of pages, and the REST API only its own.
+        """
+        return (_OF_PAGE + self._keys.hash(_PAGE, issued_id))[:_ID_LENGTH]
 
     def prune(self) -> int:
         """Delete expired challenges; return the count."""
@@ -114,19 +144,26 @@ class CaptchaService:
         # Deleted before the check, so that only one of several concurrent attempts is checked.
         with self._database.write() as connection:
             row = _TAKE.first(connection, {"id": answer.id})
-        # The configured provider may have changed since the challenge was issued.
-        if row is None or row.expires_at <= self._clock.now() or row.provider != self.provider.name:
+        if row is None or row.expires_at <= self._clock.now():
             raise CaptchaInvalid
-        solution = answer.answer.strip()
-        if not solution or not self._verify(row, solution, address):
+        # The configured providers may have changed since the challenge was issued.
+        provider, solution = self._find_provider(row), answer.answer.strip()
+        if provider is None or not solution or not self._verify(provider, row, solution, address):
             raise CaptchaInvalid
 
-    def _verify(self, row: _Captcha, solution: str, address: str | None) -> bool:
+    def _find_provider(self, row: _Captcha) -> CaptchaProvider[object] | None:
+        pages = (self.page_provider, self.page_alternative)
+        providers = pages if row.id.startswith(_OF_PAGE) else (self.provider,)
+        return next((item for item in providers if item and item.name == row.provider), None)
+
+    def _verify(
+        self, provider: CaptchaProvider[object], row: _Captcha, solution: str, address: str | None
+    ) -> bool:
         state = self._keys.unseal(_SEAL, row.sealed_state)
         try:
-            return self.provider.verify_from(state, solution, address)
+            return provider.verify_from(state, solution, address)
         except CaptchaUnavailable as error:
-            logger.warning("Captcha provider %s is unavailable: %s", self.provider.name, error)
+            logger.warning("Captcha provider %s is unavailable: %s", provider.name, error)
             # Restore the challenge, because the solution was not checked.
             with self._database.write() as connection:
                 _ADD.execute(connection, asdict(row))

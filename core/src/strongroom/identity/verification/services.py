@@ -31,9 +31,13 @@ class VerificationServices(ServiceGroup):
 
     @cached_property
     def captchas(self) -> CaptchaService:
-        provider = self._base.construct(self._base.selection.captcha, ("captcha",))
-        lifetime = self._settings.advanced.captcha_lifetime_seconds * 1000
-        return CaptchaService(self._database, self._clock, self._base.keys, provider, lifetime)
+        base, lifetime = self._base, self._settings.advanced.captcha_lifetime_seconds * 1000
+        choice, for_pages = base.selection.captcha, base.selection.page_captcha
+        provider = base.construct(choice, ("captcha",))
+        page_provider = provider
+        if for_pages is not choice:
+            page_provider = base.construct(for_pages, ("captcha", "pages_provider"))
+        return CaptchaService(self._database, self._clock, base.keys, provider, page_provider, lifetime)
 
     @cached_property
     def codes(self) -> CodeService:

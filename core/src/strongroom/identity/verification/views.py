@@ -3,7 +3,12 @@
 from typing import Any, Final
 
 from strongroom.foundation import errors
-from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService, IssuedCaptcha
+from strongroom.identity.verification.captchas import (
+    PAGE_CAPTCHA,
+    CaptchaAnswer,
+    CaptchaService,
+    IssuedCaptcha,
+)
 from strongroom.identity.verification.codes import Purpose
 from strongroom.identity.verification.link_urls import CodeLinks
 from strongroom.identity.verification.schemas import (
@@ -41,7 +46,7 @@ def create_captcha(**_: Any) -> tuple[IssuedCaptcha, int, Headers]:
 
     A client that sends no `X-Device-Id` gets one, to send from then on.
     """
-    return get_service(CaptchaService).issue(), 201, _device_headers()
+    return get_service(CaptchaService).issue(PAGE_CAPTCHA.get()), 201, _device_headers()
 
 
 @blueprint.operation(

@@ -16,6 +16,7 @@ from strongroom_login_pages.sign_in.ways import PASSWORD, last_way, way_of, ways
 from strongroom_login_pages.texts import error_text, password_text
 from strongroom_login_pages.visit import LoginVisit, Routes
 
+_TYPED: Final = {"error.captcha-required": "captcha-by-person"}
 _CHANGE: Final = "error.password-change-required"
 _NAMES: Final = ("name", "email", "mobile", "username")
 _NEW_REFUSED: Final = ("error.validation-failed", "error.invalid-credentials")
@@ -110,7 +111,7 @@ class Login:
             return _new_password_form(visit, password_text(error) if is_refused else None)
         captcha = visit.captcha() if error in REFUSED else None
         is_automatic = captcha is not None and captcha.is_automatic
-        reason = "captcha-by-browser" if is_automatic else error_text(error)
+        reason = "captcha-by-browser" if is_automatic else _TYPED.get(error or "") or error_text(error)
         return self._form(visit, reason, captcha=captcha)
 
     def _form(self, visit: LoginVisit, error: str | None = None, **values: Any) -> Any:
