@@ -139,9 +139,18 @@ ROWS: Final = (
         "captchas-of-pages",
         "The REST API refuses a captcha of a page, which may be cheaper.",
         "identity/verification/captchas.py::CaptchaService.page_row_id",
-        "(_OF_PAGE + self._keys.hash(_PAGE, issued_id))[:_ID_LENGTH]",
+        '(_OF_PAGE + self._keys.hash(_PAGE, f"{purpose}/{issued_id}"))[:_ID_LENGTH]',
         "issued_id",
         "login_pages/rest/test_page_captchas.py::test_the_rest_api_refuses_captchas_of_pages",
+    ),
+    core(
+        "captchas-purpose",
+        "A form of a page takes no captcha of another form.",
+        "identity/verification/captchas.py::CaptchaService.page_row_id",
+        'f"{purpose}/{issued_id}"',
+        "issued_id",
+        "login_pages/rest/test_page_captchas.py::TestDefault"
+        "::test_the_solution_of_another_form_is_refused",
     ),
     core(
         "captchas-pages-provider",

@@ -215,20 +215,25 @@ class FormsAPI(ABC):
         """
 
     @abstractmethod
-    def captcha(self) -> PagePart | None:
+    def captcha(self, purpose: str = "") -> PagePart | None:
         """Issue a captcha, and return its part; ``None`` if the client has requested too many.
 
         The form of the page has the fields ``captcha`` and ``captchaAnswer`` then, which
-        :meth:`captcha_answer` reads.
+        :meth:`captcha_answer` reads. After a form without an answer, the captcha is one that people
+        solve, because the browser has not run the script of the other.
+
+        Args:
+            purpose: the form that may answer it, such as ``register``; forms of other plugins never may.
         """
 
     @abstractmethod
-    def captcha_answer(self, fields: Mapping[str, str]) -> Mapping[str, str] | None:
+    def captcha_answer(self, fields: Mapping[str, str], purpose: str = "") -> Mapping[str, str] | None:
         """Return the member ``captcha`` of a request's body, or the argument of ``require_captcha``.
 
         Args:
             fields: the fields of the form.
+            purpose: the one that the captcha was issued for; the answer to another captcha is wrong.
 
         Returns:
-            ``None`` if the form had no captcha.
+            ``None`` if the form had no captcha, or no answer.
         """

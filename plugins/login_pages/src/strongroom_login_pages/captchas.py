@@ -2,13 +2,20 @@
 
 from typing import Any, Final
 
+from strongroom.plugin_api.forms import PagePart
 from strongroom_login_pages.visit import LoginVisit
 
 REFUSED: Final = ("error.captcha-required", "error.captcha-invalid")
 """The errors after which a form shows a new captcha."""
 
 
-def captcha_member(visit: LoginVisit) -> dict[str, Any]:
+def captcha_member(visit: LoginVisit, purpose: str) -> dict[str, Any]:
     """Return the member of a request's body with the captcha of the form, if it has one."""
-    answer = visit.captcha_answer()
+    answer = visit.captcha_answer(purpose)
     return {"captcha": answer} if answer else {}
+
+
+def refusal_text(error: str | None, captcha: PagePart | None) -> str | None:
+    """Return the key of the text for a refusal; a captcha without a question has no wrong answer."""
+    is_automatic = captcha is not None and captcha.is_automatic
+    return "captcha-expired" if error in REFUSED and is_automatic else error

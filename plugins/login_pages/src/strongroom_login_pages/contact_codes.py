@@ -33,7 +33,7 @@ def send_code(
         invitation: the invitation whose contact gets the code, in place of the form's.
     """
     recipient = invitation["contact"] if invitation else visit.form.get("username", "").strip()
-    body = {"recipient": recipient, "purpose": purpose, **captcha_member(visit)}
+    body = {"recipient": recipient, "purpose": purpose, **captcha_member(visit, purpose)}
     if invitation:
         body["invitation"] = invitation["secret"]
     visit.update(attempt=visit.flow.attempt.taking(step, recipient))

@@ -153,13 +153,13 @@ class LoginVisit(Visit):
         """
         return self.host.secrets.unseal(sealed)
 
-    def captcha(self) -> PagePart | None:
+    def captcha(self, purpose: str) -> PagePart | None:
         """Return a captcha for a form, or ``None`` if the client has requested too many."""
-        return self.host.pages.forms.captcha()
+        return self.host.pages.forms.captcha(purpose)
 
-    def captcha_answer(self) -> Mapping[str, str] | None:
+    def captcha_answer(self, purpose: str) -> Mapping[str, str] | None:
         """Return the answer to the captcha of the form, if it has one."""
-        return self.host.pages.forms.captcha_answer(self.form)
+        return self.host.pages.forms.captcha_answer(self.form, purpose)
 
     def factor_views(self) -> Sequence[FactorView]:
         """Return the enabled second factors."""

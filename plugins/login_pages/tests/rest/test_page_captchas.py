@@ -1,20 +1,19 @@
 """Captchas of pages: solved by the browser, or a picture, and apart from captchas of the REST API."""
 
-import base64
 import hashlib
-import json
-import re
-from html import unescape
+from collections.abc import Callable
 
 import pytest
 from tests.support.api import Api, Json, error_code
 from tests.support.config import SMS_LOGIN, Table, merged
 from tests.support.databases import on_sqlite
 from tests.support.page_browser import PageBrowser
+from tests.support.proofs_of_work import encode, solve, work_in
 
 from strongroom.builtin.image_captcha import DigitsCaptcha
 from strongroom.foundation.errors import CaptchaInvalid
-from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService
+from strongroom.identity.verification.captchas import CaptchaAnswer, CaptchaService, PageCaptcha
+from strongroom.testing.clock import MINUTE
 
 NUMBER = "13800138000"
 FORM = "/account/login/code"
@@ -45,28 +44,9 @@ def browser(api: Api) -> PageBrowser:
     return browser
 
 
-def solve(work: Json) -> str:
-    """Solve a proof of work as the script does."""
-    numbers = range(work["maxnumber"] + 1)
-    number = next(
-        number
-        for number in numbers
-        if hashlib.sha256(f"{work['salt']}{number}".encode()).hexdigest() == work["challenge"]
-    )
-    solution = {name: value for name, value in work.items() if name != "maxnumber"} | {"number": number}
-    return base64.b64encode(json.dumps(solution).encode()).decode()
-
-
-def work_of(browser: PageBrowser) -> Json:
-    found = re.search(r'data-work="([^"]+)"', browser.page.text)
-    assert found is not None
-    work: Json = json.loads(unescape(found[1]))
-    return work
-
-
-def answer_of(browser: PageBrowser) -> dict[str, str]:
+def get_answer(browser: PageBrowser) -> dict[str, str]:
     """Return the answer to the captcha of the page."""
-    return {"captchaAnswer": solve(work_of(browser))}
+    return {"captchaAnswer": solve(work_in(browser.page.text))}
 
 
 @with_captcha("image")
@@ -74,17 +54,50 @@ class TestDefault:
     """The browser solves a proof of work; without scripts it gets a picture."""
 
     def test_the_browser_solves_it(self, api: Api, browser: PageBrowser) -> None:
-        assert work_of(browser)["maxnumber"] == 100_000
+        assert work_in(browser.page.text)["maxnumber"] == 100_000
         assert "data:image/png" not in browser.page.text
-        browser.send("login/code", **answer_of(browser))
+        browser.send("login/code", **get_answer(browser))
         assert (browser.path, len(api.outbox())) == (f"{FORM}/entry", 1)
 
     def test_a_solution_is_for_one_use(self, api: Api, browser: PageBrowser) -> None:
-        fields = browser.forms[FORM] | answer_of(browser)
+        fields = browser.forms[FORM] | get_answer(browser)
         browser.open(FORM, fields)
         api.clock.advance(61_000)
         browser.open(FORM, fields)
         assert (browser.page.status_code, len(api.outbox())) == (400, 1)
+
+    def test_a_solution_expires(self, api: Api, browser: PageBrowser) -> None:
+        answer = get_answer(browser)
+        api.clock.advance(5 * MINUTE)
+        browser.send("login/code", **answer)
+        assert browser.message == "The page was open for too long. Send the form once more."
+        browser.send("login/code", **get_answer(browser))
+        assert browser.path == f"{FORM}/entry"
+
+    def test_forged_solutions_are_refused(self, api: Api, browser: PageBrowser) -> None:
+        forgeries: list[Callable[[Json], str]]
+        easy = {"salt": "easy&", "challenge": hashlib.sha256(b"easy&0").hexdigest()}
+        forgeries = [
+            lambda work: encode(work, -1),
+            lambda work: encode({**work, **easy}, 0),
+            lambda work: encode({**work, **easy, "signature": "0" * 64}, 0),
+            lambda work: encode({**work, "algorithm": "SHA-1"}, 0),
+            lambda work: solve(work)[:-8],
+            lambda work: "0" * 20_000,
+        ]
+        for forge in forgeries:
+            browser.send("login/code", captchaAnswer=forge(work_in(browser.page.text)))
+            assert (browser.page.status_code, api.outbox()) == (400, [])
+
+    def test_the_solution_of_another_form_is_refused(self, api: Api, browser: PageBrowser) -> None:
+        other = PageBrowser(api)
+        other.open("/account/forgot")
+        captcha = other.forms["/account/forgot"]["captcha"]
+        browser.send("login/code", captcha=captcha, **get_answer(other))
+        assert (browser.page.status_code, api.outbox()) == (400, [])
+        # The challenge is still good for its own form.
+        other.send("forgot", username=NUMBER, **get_answer(other))
+        assert other.path == "/account/reset"
 
     def test_without_scripts_the_form_leads_to_a_picture(
         self, api: Api, browser: PageBrowser, monkeypatch: pytest.MonkeyPatch
@@ -101,7 +114,7 @@ class TestDefault:
 
     def test_the_rest_api_demands_a_picture(self, api: Api, browser: PageBrowser) -> None:
         assert api.post("/captchas", {}).json["kind"] == "image"
-        captcha = {"id": browser.forms[FORM]["captcha"], "answer": solve(work_of(browser))}
+        captcha = {"id": browser.forms[FORM]["captcha"], "answer": solve(work_in(browser.page.text))}
         body = {"recipient": NUMBER, "purpose": "login", "captcha": captcha}
         assert error_code(api.post("/verification-codes", body)) == "error.captcha-invalid"
         # The challenge is still good for the form of the page.
@@ -130,8 +143,10 @@ class TestStricterPages:
 
     def test_a_proof_of_a_page_from_before_the_change_is_refused(self, api: Api) -> None:
         captchas = api.container.get(CaptchaService)
-        issued = captchas.issue(captchas.provider)
-        answer = CaptchaAnswer(captchas.page_row_id(issued.id), solve(dict(issued.payload)))
+        issued = captchas.issue(PageCaptcha(captchas.provider, "login_pages/login-code"))
+        answer = CaptchaAnswer(
+            captchas.page_row_id(issued.id, "login_pages/login-code"), solve(dict(issued.payload))
+        )
         with pytest.raises(CaptchaInvalid):
             captchas.consume(answer, None)
 
@@ -139,7 +154,7 @@ class TestStricterPages:
 @with_captcha("proof_of_work")
 def test_the_rest_api_refuses_captchas_of_pages(api: Api, browser: PageBrowser) -> None:
     assert '<noscript><p role="alert">' in browser.page.text
-    captcha = {"id": browser.forms[FORM]["captcha"], "answer": solve(work_of(browser))}
+    captcha = {"id": browser.forms[FORM]["captcha"], "answer": solve(work_in(browser.page.text))}
     body = {"recipient": NUMBER, "purpose": "login", "captcha": captcha}
     assert error_code(api.post("/verification-codes", body)) == "error.captcha-invalid"
 

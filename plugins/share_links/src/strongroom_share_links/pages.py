@@ -13,6 +13,7 @@ from werkzeug.datastructures import MultiDict
 
 from strongroom.plugin_api.file_pages import size_text
 from strongroom.plugin_api.files import FileInfo
+from strongroom.plugin_api.forms import PagePart
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.page_forms import SchemaForm
 from strongroom.plugin_api.page_lists import PageLinks, page_links
@@ -59,6 +60,7 @@ _TEXTS: Final = {
     "error.content-infected": "infected",
     "error.content-unscannable": "unscannable",
 }
+_PURPOSE: Final = "password"
 _CAPTCHA_FAULTS: Final = ("error.captcha-required", "error.captcha-invalid")
 _OWN_TITLES: Final = ("unavailable", "login_required", "too_many")
 _PASSWORD_FAULTS: Final = (PASSWORD_WRONG.code, *_CAPTCHA_FAULTS, "error.unavailable")
@@ -133,14 +135,14 @@ class SharePages:
         opened = self._shares.opener.open(secret, needs_proof=False)
         form = SchemaForm(PasswordForm(), fields)
         if form.faults:
-            return self._password(opened, form)
+            return self._password(opened, form, captcha=self._next_captcha(fields))
         try:
-            captcha = self._host.pages.forms.captcha_answer(fields)
+            captcha = self._host.pages.forms.captcha_answer(fields, _PURPOSE)
             proof = self._shares.proofs.issue(opened.link, form.values["password"], captcha)
         except ApiError as error:
             if error.code not in _PASSWORD_FAULTS:
                 raise
-            return self._password_again(opened, form, error)
+            return self._password_again(opened, form, error, self._next_captcha(fields, error))
         response = self._visit(opened).redirect("/")
         self._shares.proofs.remember(response, opened.link, proof)
         return response
@@ -166,17 +168,24 @@ class SharePages:
         shown = {"error": None, "captcha": None, **values}
         return self._visit(opened).page("password.html", form=form, **shown)
 
-    def _password_again(self, opened: OpenedShare, form: SchemaForm, error: ApiError) -> Any:
-        """Return the form after a fault, with a captcha if one is required."""
-        fault, captcha = _TEXTS.get(error.code, "failed"), None
+    def _next_captcha(
+        self, fields: MultiDict[str, str], error: ApiError | None = None
+    ) -> PagePart | None:
+        """Return the captcha that the next attempt needs, if it needs one; after one, all do."""
+        needs_captcha = "captcha" in fields or (error and error.code in _CAPTCHA_FAULTS)
+        return self._host.pages.forms.captcha(_PURPOSE) if needs_captcha else None
+
+    def _password_again(
+        self, opened: OpenedShare, form: SchemaForm, error: ApiError, captcha: PagePart | None
+    ) -> Any:
+        """Return the form after a fault, with the captcha that the next attempt needs."""
+        fault = _TEXTS.get(error.code, "failed")
         if error.code == PASSWORD_WRONG.code:
             form.faults["password"] = fault
-            return self._password(opened, form, status=error.status)
+            return self._password(opened, form, status=error.status, captcha=captcha)
         if error.code in _CAPTCHA_FAULTS:
-            captcha = self._host.pages.forms.captcha()
-            fault = fault if captcha else "too_many"
-            if captcha and captcha.is_automatic:
-                fault = "captcha_automatic"
+            automatic = "captcha_automatic" if captcha and captcha.is_automatic else fault
+            fault = automatic if captcha else "too_many"
         return self._password(opened, form, status=error.status, error=fault, captcha=captcha)
 
     def failed(self, secret: str, error: ApiError) -> Any:

@@ -9,11 +9,15 @@ from typing import Any
 
 import pytest
 from tests.support.api import Answer, Api
+from tests.support.config import Table
 from tests.support.page_browser import PageBrowser
+from tests.support.proofs_of_work import solve, work_in
 from tests.support.shares import ALL_KINDS, PASSWORD, PLUGINS, PNG, Shared, Visitor
 
+from strongroom.builtin.image_captcha import DigitsCaptcha
 from strongroom.content.files.service import FileService
 from strongroom.foundation import errors
+from strongroom.identity.verification.captchas import CaptchaService, PageCaptcha
 from strongroom_share_links import listing, pages
 
 MESSAGES = files("strongroom_share_links").joinpath("messages")
@@ -78,6 +82,64 @@ def test_after_wrong_passwords_the_page_offers_the_captcha(shared: Shared, langu
     body |= {"captcha": captcha, "captchaAnswer": "42"}
     opened = page(visitor, language, "POST", data=body, **elsewhere)
     assert (opened.status_code, "__Host-share" in opened.headers["Set-Cookie"]) == (303, True)
+
+
+class TestCaptchasOfBrowsers:
+    """After wrong passwords the browser solves a captcha, or without its script shows a picture."""
+
+    @pytest.fixture
+    def config_changes(self) -> Table:
+        plugins = {"enabled": PLUGINS, "share_links": {"kinds": ALL_KINDS}}
+        return {"plugins": plugins, "captcha": {"provider": "image", "answer": None}}
+
+    @pytest.fixture
+    def visitor(self, shared: Shared) -> Visitor:
+        visitor = shared.share(password=PASSWORD)
+        for _ in range(10):
+            visitor.send("POST", "/proofs", json={"password": "wrong password"})
+        return visitor
+
+    def send(self, visitor: Visitor, language: str, answer: Any = None, **fields: str) -> Answer:
+        """Send the form of the last page with a captcha."""
+        data = {"password": PASSWORD, **fields}
+        if answer is not None:
+            found = re.search('name="captcha" value="([^"]+)"', answer.text)
+            assert found
+            data["captcha"] = found[1]
+        return page(visitor, language, "POST", data=data)
+
+    @pytest.mark.parametrize("language", LANGUAGES)
+    def test_the_browser_solves_it(self, visitor: Visitor, language: str) -> None:
+        asked = self.send(visitor, language)
+        assert alert_of(asked) == TEXTS[language]["captcha_automatic"]
+        solution = solve(work_in(asked.text))
+        # After a wrong password, the next attempt needs another, without a further page.
+        wrong = self.send(visitor, language, asked, password="wrong one", captchaAnswer=solution)
+        assert fault_of(wrong, "password") == TEXTS[language]["password_wrong"]
+        used = self.send(visitor, language, asked, captchaAnswer=solution)
+        assert used.status_code == 400
+        opened = self.send(visitor, language, wrong, captchaAnswer=solve(work_in(wrong.text)))
+        assert (opened.status_code, "__Host-share" in opened.headers["Set-Cookie"]) == (303, True)
+
+    @pytest.mark.parametrize("password", [PASSWORD, ""])
+    def test_without_an_answer_the_browser_gets_a_picture(
+        self, visitor: Visitor, password: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked = self.send(visitor, "en")
+        picture = self.send(visitor, "en", asked, password=password, captchaKind="picture")
+        assert 'src="data:image/png' in picture.text
+        wrong = self.send(visitor, "en", picture, captchaAnswer="wrong", captchaKind="picture")
+        assert alert_of(wrong) == TEXTS["en"]["captcha_invalid"]
+        monkeypatch.setattr(DigitsCaptcha, "verify", lambda *_: True)
+        opened = self.send(visitor, "en", wrong, captchaAnswer="123456", captchaKind="picture")
+        assert opened.status_code == 303
+
+    def test_the_captcha_of_another_page_is_refused(self, visitor: Visitor) -> None:
+        asked, captchas = self.send(visitor, "en"), visitor.api.container.get(CaptchaService)
+        other = captchas.issue(PageCaptcha(captchas.page_provider, "login_pages/password"))
+        answer = {"captcha": other.id, "captchaAnswer": solve(dict(other.payload))}
+        refused = self.send(visitor, "en", **answer)
+        assert (asked.status_code, refused.status_code) == (400, 400)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -13,8 +13,7 @@ from strongroom.foundation.locales import choose_locale
 from strongroom.foundation.plugins.form_faults import contents_fault
 from strongroom.foundation.plugins.manager import PluginManager
 from strongroom.foundation.plugins.plugin import Plugin, PluginError
-from strongroom.identity.verification.captchas import PAGE_CAPTCHA, CaptchaService
-from strongroom.plugin_api.captcha import CaptchaProvider
+from strongroom.identity.verification.captchas import PAGE_CAPTCHA, CaptchaService, PageCaptcha
 from strongroom.plugin_api.factors import PasswordlessFactor, SecondFactor, factor_kind, member_name
 from strongroom.plugin_api.forms import (
     CaptchaWidget,
@@ -161,12 +160,14 @@ class HostForms(FormsAPI):
         factors: returns the enabled factors by name.
         captchas: returns the service of captchas.
         base_path: the path of the REST API.
+        plugin: the name of the plugin with the pages.
     """
 
     _forms: Callable[[], PluginForms]
     _factors: Callable[[], Mapping[str, SecondFactor[Any]]]
     _captchas: Callable[[], CaptchaService]
     _base_path: str
+    _plugin: str
 
     def factors(self) -> Sequence[FactorView]:
         return sorted(self._views(), key=lambda view: (view.is_backup, not view.is_passwordless))
@@ -207,12 +208,12 @@ class HostForms(FormsAPI):
         )
         return _part(macro, view, owner, form)
 
-    def captcha(self) -> PagePart | None:
+    def captcha(self, purpose: str = "") -> PagePart | None:
         service, forms = self._captchas(), self._forms()
         alternative = service.page_alternative
         wants_picture = alternative is not None and _wants_picture(page_request().form)
         provider = alternative if alternative and wants_picture else service.page_provider
-        issued = self._issue(provider)
+        issued = self._issue(PageCaptcha(provider, self._purpose(purpose)))
         if issued.error is not None:
             return None
         payload = dict(issued.json)
@@ -227,24 +228,31 @@ class HostForms(FormsAPI):
         hidden = {_CAPTCHA_ID: payload["id"], **({_CAPTCHA_KIND: _PICTURE} if wants_picture else {})}
         return _part(_with_hidden(macro, hidden), view, owner, provider.widget)
 
-    def _issue(self, provider: CaptchaProvider[Any]) -> RestResponse:
+    def _issue(self, captcha: PageCaptcha) -> RestResponse:
         """Issue a captcha by the route, whose limit it consumes."""
-        token = PAGE_CAPTCHA.set(provider)
+        token = PAGE_CAPTCHA.set(captcha)
         try:
             return send_request(self._base_path, "POST", "/captchas", {}, None, {})
         finally:
             PAGE_CAPTCHA.reset(token)
 
-    def captcha_answer(self, fields: Mapping[str, str]) -> Mapping[str, str] | None:
+    def captcha_answer(self, fields: Mapping[str, str], purpose: str = "") -> Mapping[str, str] | None:
+        service, identifier = self._captchas(), fields.get(_CAPTCHA_ID)
         answer = fields.get(_CAPTCHA_ANSWER, "")
-        # Without scripts, the browser sends no answer, and gets a picture.
-        if not fields.get(_CAPTCHA_ID) or (_wants_picture(fields) and not answer):
+        # Without its script, a browser sends no answer, and gets a picture.
+        if not identifier or (not answer and service.page_alternative):
             return None
-        return {"id": self._captchas().page_row_id(fields[_CAPTCHA_ID]), "answer": answer}
+        return {"id": service.page_row_id(identifier, self._purpose(purpose)), "answer": answer}
+
+    def _purpose(self, purpose: str) -> str:
+        """Return the purpose of a form, which no form of another plugin has."""
+        return f"{self._plugin}/{purpose}"
 
 
 def _wants_picture(fields: Mapping[str, str]) -> bool:
-    return fields.get(_CAPTCHA_KIND) == _PICTURE
+    """Return whether the form asks for a picture, or came without the answer of a script."""
+    is_unanswered = _CAPTCHA_ID in fields and not fields.get(_CAPTCHA_ANSWER)
+    return is_unanswered or fields.get(_CAPTCHA_KIND) == _PICTURE
 
 
 def _view(name: str, factor: SecondFactor[Any], form: FactorForm) -> FactorView:

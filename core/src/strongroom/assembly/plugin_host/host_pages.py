@@ -96,6 +96,7 @@ class HostPages(PagesAPI):
             lambda: self._services().get(SecondFactors).methods,
             lambda: self._services().get(CaptchaService),
             self._base_path,
+            self._plugin,
         )
 
     def _page_languages(self) -> Sequence[str]:

@@ -32,11 +32,6 @@ captchas: Final = Table(
 
 logger = logging.getLogger(__name__)
 
-PAGE_CAPTCHA: Final[ContextVar[CaptchaProvider[object] | None]] = ContextVar(
-    "page_captcha", default=None
-)
-"""The provider of the captcha that a page requests of the REST API, whose limit it consumes."""
-
 _SEAL = "captcha"
 _PAGE = "captcha of a page"
 _FORGOTTEN_AT_ONCE = 2
@@ -52,6 +47,20 @@ class _Captcha:
     sealed_state: str
     expires_at: int
 
+
+@dataclass(frozen=True, slots=True)
+class PageCaptcha:
+    """A captcha that a page requests of the REST API, whose limit it consumes.
+
+    Args:
+        purpose: the form that may answer it.
+    """
+
+    provider: CaptchaProvider[object]
+    purpose: str
+
+
+PAGE_CAPTCHA: Final[ContextVar[PageCaptcha | None]] = ContextVar("page_captcha", default=None)
 
 _ADD: Final = Statement(insert(captchas))
 _TAKE: Final = Statement(
@@ -99,19 +108,19 @@ class CaptchaService:
         is_typed = self.provider.widget.script is None and not self.provider.widget.is_automatic
         return self.provider if self.page_provider.widget.is_automatic and is_typed else None
 
-    def issue(self, page: CaptchaProvider[object] | None = None) -> IssuedCaptcha:
+    def issue(self, page: PageCaptcha | None = None) -> IssuedCaptcha:
         """Issue a challenge.
 
         Args:
-            page: the provider for a page, whose form alone can answer; ``None``: for the REST API.
+            page: the form that alone can answer; ``None``: for the REST API.
         """
-        provider = page or self.provider
+        provider = page.provider if page else self.provider
         challenge = provider.issue()
         issued = IssuedCaptcha(
             new_id(), provider.kind, challenge.payload, self._clock.now() + self._lifetime
         )
         row = {
-            "id": self.page_row_id(issued.id) if page else issued.id,
+            "id": self.page_row_id(issued.id, page.purpose) if page else issued.id,
             "provider": provider.name,
             "sealed_state": self._keys.seal(_SEAL, challenge.state),
             "expires_at": issued.expires_at,
@@ -122,13 +131,13 @@ class CaptchaService:
             prune_some(connection, captchas.c.id, self._expired(), _FORGOTTEN_AT_ONCE)
         return issued
 
-    def page_row_id(self, issued_id: str) -> str:
+    def page_row_id(self, issued_id: str, purpose: str) -> str:
         """Return the row's id of a page's challenge, which clients of the REST API cannot compute.
 
         A page may have a cheaper captcha than the REST API, or a dearer one. So the form of a page
-        answers only challenges of pages, and the REST API only its own.
+        answers only challenges for its purpose, and the REST API only its own.
         """
-        return (_OF_PAGE + self._keys.hash(_PAGE, issued_id))[:_ID_LENGTH]
+        return (_OF_PAGE + self._keys.hash(_PAGE, f"{purpose}/{issued_id}"))[:_ID_LENGTH]
 
     def prune(self) -> int:
         """Delete expired challenges; return the count."""

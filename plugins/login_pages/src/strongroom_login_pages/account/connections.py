@@ -184,7 +184,7 @@ def _confirmation(
         path=f"/connections/{name}",
         label=platform.label,
         needs_password=not proven_contacts(user) and user["hasPassword"],
-        **_code_step(visit, user, f"{_CONFIRM}-{name}", refusal),
+        **_code_step(visit, user, f"{_CONFIRM}-{name}", "bind", refusal),
     )
 
 
@@ -201,14 +201,18 @@ def _removal(
         refusal=refusal,
         path=f"/connections/{name}/removal",
         label=platform.label,
-        **_code_step(visit, user, f"{_REMOVE}-{name}", refusal),
+        **_code_step(visit, user, f"{_REMOVE}-{name}", "unbind", refusal),
     )
 
 
 def _code_step(
-    visit: LoginVisit, user: Mapping[str, Any], task: str, refusal: RestResponse | None
+    visit: LoginVisit,
+    user: Mapping[str, Any],
+    task: str,
+    purpose: str,
+    refusal: RestResponse | None,
 ) -> dict[str, Any]:
-    """Return the variables of a page that sends a code, and then asks for it."""
+    """Return the variables of a page that sends a code for a purpose, and then asks for it."""
     pending, contacts = pending_of(visit, task), proven_contacts(user)
     needs_code = bool(contacts) and pending is None
     return {
@@ -216,6 +220,6 @@ def _code_step(
         "sent_to": contacts.get(pending["to"]) if pending else None,
         "wait": seconds_until_code(visit, pending),
         "needs_code": needs_code,
-        "captcha": visit.captcha() if needs_code else None,
+        "captcha": visit.captcha(purpose) if needs_code else None,
         "is_captcha_wrong": refusal is not None and refusal.error in REFUSED,
     }

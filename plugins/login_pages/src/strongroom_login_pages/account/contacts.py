@@ -132,6 +132,7 @@ def _change(
         pending["held"] = {"id": pending["held"]["id"]}
         remember(visit, pending=pending)
     step = _step(pending, has_proof=visit.is_proven or not contacts)
+    captcha = None if step == "confirm" else visit.captcha("bind")
     return show(
         visit,
         "contact.html",
@@ -144,7 +145,7 @@ def _change(
         sent_to=_asked_contact(pending, contacts),
         wait=seconds_until_code(visit, pending),
         address=visit.form.get("address") or (pending or {}).get("address", ""),
-        captcha=None if step == "confirm" else visit.captcha(),
+        captcha=captcha,
         is_captcha_wrong=refusal is not None and refusal.error in REFUSED,
     )
 
@@ -168,6 +169,7 @@ def _removal(
     if not user[kind]:
         return visit.redirect(_PROFILE)
     pending, contacts = pending_of(visit, _removal_of(kind)), proven_contacts(user)
+    captcha = None if pending else visit.captcha("unbind")
     return show(
         visit,
         "contact_removal.html",
@@ -177,6 +179,6 @@ def _removal(
         contacts=contacts,
         sent_to=contacts.get(pending["to"]) if pending else None,
         wait=seconds_until_code(visit, pending),
-        captcha=None if pending else visit.captcha(),
+        captcha=captcha,
         is_captcha_wrong=refusal is not None and refusal.error in REFUSED,
     )

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from strongroom.plugin_api.pages import MenuGroup, MenuSection
 from strongroom.plugin_api.web import RestResponse
+from strongroom_login_pages.captchas import refusal_text
 from strongroom_login_pages.sign_in.step_up import STALE
 from strongroom_login_pages.texts import known_text
 from strongroom_login_pages.visit import LoginVisit, View, logged_in
@@ -57,6 +58,7 @@ def show(
     """
     flash = visit.take_flash()
     error, reason = _reason(refusal) if refusal else (None, None)
+    error = refusal_text(error, values.get("captcha"))
     return visit.page(
         f"account/{template}",
         status=HTTPStatus.BAD_REQUEST if refusal else HTTPStatus.OK,

@@ -73,6 +73,6 @@ def _page(visit: LoginVisit, user: Mapping[str, Any], refusal: RestResponse | No
         sent_to=contacts.get(pending["to"]) if pending else None,
         wait=seconds_until_code(visit, pending),
         needs_code=needs_code,
-        captcha=visit.captcha() if needs_code and not pending else None,
+        captcha=visit.captcha("bind") if needs_code and not pending else None,
         is_captcha_wrong=False,
     )

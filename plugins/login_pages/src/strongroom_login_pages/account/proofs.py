@@ -48,7 +48,7 @@ def send_code(visit: LoginVisit, recipient: str, purpose: str, *, device: str = 
         device: distinguishes the second code of one change, which must not wait for a minute: the limit
             of a device is one code a minute. The limits of recipients and addresses apply all the same.
     """
-    body = {"recipient": recipient, "purpose": purpose, **captcha_member(visit)}
+    body = {"recipient": recipient, "purpose": purpose, **captcha_member(visit, purpose)}
     return visit.rest("POST", "/verification-codes", body, device=device)
 
 

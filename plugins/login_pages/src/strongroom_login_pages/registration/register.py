@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from werkzeug.exceptions import NotFound
 
+from strongroom_login_pages.captchas import refusal_text
 from strongroom_login_pages.contact_codes import (
     code_of_form,
     entry_text,
@@ -192,10 +193,11 @@ def _request_form(visit: LoginVisit, error: str | None = None, *, notice: str | 
     kinds = frozenset({invitation["kind"]}) if invitation else options.register_codes
     entered = visit.form.get("username", visit.flow.attempt.username)
     is_proven = invitation is not None and _is_proof(invitation)
+    captcha = None if is_proven else visit.captcha("register")
     return visit.page(
         "registration/register.html",
         status=400 if error else 200,
-        error=error,
+        error=refusal_text(error, captcha),
         notice=notice,
         contact=CODE_TEXTS[kinds],
         terms=options.terms,
@@ -203,7 +205,7 @@ def _request_form(visit: LoginVisit, error: str | None = None, *, notice: str | 
         is_fixed=invitation is not None,
         name=visit.form.get("name", ""),
         is_proven=is_proven,
-        captcha=None if is_proven else visit.captcha(),
+        captcha=captcha,
     )
 
 

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from werkzeug.exceptions import NotFound
 
+from strongroom_login_pages.captchas import refusal_text
 from strongroom_login_pages.contact_codes import (
     code_of_form,
     entry_text,
@@ -85,14 +86,15 @@ def _require_offered(visit: LoginVisit) -> None:
 
 
 def _request_form(visit: LoginVisit, error: str | None = None, *, notice: str | None = None) -> Any:
+    captcha = visit.captcha("reset-password")
     return visit.page(
         "reset/forgot.html",
         status=400 if error else 200,
-        error=error,
+        error=refusal_text(error, captcha),
         notice=notice,
         contact=CODE_TEXTS[visit.login_options.reset_codes],
         username=visit.form.get("username", visit.flow.attempt.username),
-        captcha=visit.captcha(),
+        captcha=captcha,
     )
 
 

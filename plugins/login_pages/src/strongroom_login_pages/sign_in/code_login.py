@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.web import RestResponse
-from strongroom_login_pages.captchas import REFUSED, captcha_member
+from strongroom_login_pages.captchas import REFUSED, captcha_member, refusal_text
 from strongroom_login_pages.sign_in.attempt import CODE, RECIPIENT
 from strongroom_login_pages.sign_in.progress import LoginProgress
 from strongroom_login_pages.texts import error_text
@@ -20,6 +20,7 @@ from strongroom_login_pages.visit import LoginVisit, Routes
 WAY: Final = "code"
 """The way of an attempt that begins here."""
 
+_PURPOSE: Final = "login-code"
 _REQUEST: Final = "/login/code"
 _ENTRY: Final = f"{_REQUEST}/entry"
 _WRONG: Final = ("error.invalid-credentials", "error.validation-failed")
@@ -109,7 +110,7 @@ def digits_of(text: str) -> str:
 
 def _code_request(visit: LoginVisit) -> dict[str, Any]:
     recipient = {"recipient": visit.flow.attempt.username, "purpose": "login", "link": True}
-    return {**recipient, **captcha_member(visit)}
+    return {**recipient, **captcha_member(visit, _PURPOSE)}
 
 
 def sent_code(visit: LoginVisit, response: RestResponse) -> dict[str, Any]:
@@ -133,13 +134,14 @@ def _wait(visit: LoginVisit) -> int:
 
 
 def _request_form(visit: LoginVisit, error: str | None = None, *, notice: str | None = None) -> Any:
+    captcha = visit.captcha(_PURPOSE)
     return visit.page(
         "sign_in/code_request.html",
         status=400 if error else 200,
-        error=error_text(error) if error else None,
+        error=refusal_text(error_text(error), captcha) if error else None,
         notice=notice,
         recipient=visit.flow.attempt.username,
-        captcha=visit.captcha(),
+        captcha=captcha,
         wait=_wait(visit),
         has_code=visit.flow.attempt.step == CODE,
     )

@@ -16,7 +16,7 @@ from strongroom_login_pages.sign_in.ways import PASSWORD, last_way, way_of, ways
 from strongroom_login_pages.texts import error_text, password_text
 from strongroom_login_pages.visit import LoginVisit, Routes
 
-_TYPED: Final = {"error.captcha-required": "captcha-by-person"}
+_PURPOSE: Final = "login"
 _CHANGE: Final = "error.password-change-required"
 _NAMES: Final = ("name", "email", "mobile", "username")
 _NEW_REFUSED: Final = ("error.validation-failed", "error.invalid-credentials")
@@ -109,10 +109,10 @@ class Login:
         is_refused = "newPassword" in visit.form and error in _NEW_REFUSED
         if error == _CHANGE or is_refused:
             return _new_password_form(visit, password_text(error) if is_refused else None)
-        captcha = visit.captcha() if error in REFUSED else None
-        is_automatic = captcha is not None and captcha.is_automatic
-        reason = "captcha-by-browser" if is_automatic else _TYPED.get(error or "") or error_text(error)
-        return self._form(visit, reason, captcha=captcha)
+        # After one captcha, the next attempt needs another.
+        needs_captcha = error in REFUSED or "captcha" in visit.form
+        captcha = visit.captcha(_PURPOSE) if needs_captcha else None
+        return self._form(visit, _refusal_text(error, captcha), captcha=captcha)
 
     def _form(self, visit: LoginVisit, error: str | None = None, **values: Any) -> Any:
         shown = {"notice": None, "problem": None, "captcha": None, **values}
@@ -143,9 +143,16 @@ class Login:
         }
 
 
+def _refusal_text(error: str | None, captcha: PagePart | None) -> str:
+    """Return the key of the text for a refused login."""
+    if error in REFUSED and captcha is not None and captcha.is_automatic:
+        return "captcha-by-browser"
+    return "captcha-by-person" if error == "error.captcha-required" else error_text(error)
+
+
 def _password_login(visit: LoginVisit) -> dict[str, Any]:
     names = ("username", "password", *(["newPassword"] if "newPassword" in visit.form else []))
-    return {name: visit.form.get(name, "") for name in names} | captcha_member(visit)
+    return {name: visit.form.get(name, "") for name in names} | captcha_member(visit, _PURPOSE)
 
 
 def _new_password_form(visit: LoginVisit, error: str | None) -> Any:
