@@ -9,8 +9,8 @@ from typing import Final
 
 LANGUAGES: Final = ("en", "zh")
 
-# Tables whose names an operator chooses, such as "storages.main".
-_NAMED: Final = re.compile(r"^(business_files|storages)\.[^.]+")
+# Tables whose names an operator chooses, such as "storages.main", and those of extensions with equal keys.
+_NAMED: Final = re.compile(r"^(business_files|login|messages|storages)\.[^.]+")
 _ANY: Final = r"\1.*"
 
 
@@ -21,8 +21,8 @@ def title_key(kind: str, key: str) -> str | None:
         kind: ``setting``, ``section`` or ``job``.
         key: the key in the configuration, or the name of the job.
     """
-    name = f"{kind}.{_NAMED.sub(_ANY, key)}"
-    return name if name in _titles("en") else None
+    names = (f"{kind}.{key}", f"{kind}.{_NAMED.sub(_ANY, key)}")
+    return next((name for name in names if name in _titles("en")), None)
 
 
 def has_title_with(word: str, kind: str, key: str) -> bool:
