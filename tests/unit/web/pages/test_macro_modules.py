@@ -1,8 +1,11 @@
 """Macros that several templates of a page import are made once, unless their variables differ."""
 
 from types import SimpleNamespace
+from typing import Any
 
-from jinja2 import DictLoader, Environment
+import pytest
+from jinja2 import DictLoader, Environment, Template
+from jinja2.environment import TemplateModule
 
 from strongroom.web.pages.macro_modules import PageTemplate
 
@@ -16,6 +19,13 @@ TEMPLATES = {
     "parts.html": PARTS,
     "use.html": USE,
     "page.html": f"{USE}, {{% include 'use.html' %}}",
+    "both.html": f"{USE}; {{% import 'more.html' as more with context %}}{{{{ more.again }}}}",
+    "more.html": f"{USE}{{% set again = hello() %}}",
+    "own.html": "{% set greeting = greeting ~ '!' %}{% macro greet() %}{{ greeting }}{% endmacro %}",
+    "read.html": (
+        "{% for greeting in names %}{% from 'own.html' import greet with context %}"
+        "{{ greet() }}{% endfor %}"
+    ),
     "loop.html": f"{{% for name in names %}}{USE};{{% endfor %}}",
     "set.html": f"{USE};{{% set greeting = 'Bye' %}}{USE}",
 }
@@ -40,3 +50,22 @@ def test_a_variable_of_another_value_makes_it_again() -> None:
 
 def test_a_variable_of_an_imported_template_counts_as_well() -> None:
     assert render("set.html", greeting="Hello", name="A")[0] == "Hello A;Bye A"
+
+
+def test_what_an_import_defines_is_no_variable_of_it() -> None:
+    """Each template that imports macros has others of the same names."""
+    made = []
+    make = Template.make_module
+
+    def count(self: Template, *arguments: Any) -> TemplateModule:
+        made.append(self.name)
+        return make(self, *arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Template, "make_module", count)
+        assert render("both.html", greeting="Hello", name="A")[0] == "Hello A; Hello A"
+    assert sorted(made) == ["inner.html", "more.html", "parts.html"]
+
+
+def test_a_variable_that_a_template_reads_and_sets_again_counts() -> None:
+    assert render("read.html", names=["A", "B"])[0] == "A!B!"

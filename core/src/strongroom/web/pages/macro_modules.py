@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dis import get_instructions
 from functools import cached_property
 from types import CodeType
 from typing import Any
@@ -25,20 +26,20 @@ class PageTemplate(Template):
 
     @cached_property
     def _names(self) -> frozenset[str]:
-        """The literals of the template and its imports, among them the names of variables."""
+        """The variables of the context that the template and its imports read."""
         names, seen, waiting = set[str](), set[Template](), list[Template]([self])
         while waiting:
             template = waiting.pop()
             if template in seen:
                 continue
             seen.add(template)
-            literals = set(_literals(template.root_render_func.__code__))
-            names |= literals
-            waiting += [*self._imported(literals)]
-        return frozenset(name for name in names if name.isidentifier())
+            code = template.root_render_func.__code__
+            names |= {*_read_names(code)}
+            waiting += [*self._imported(code)]
+        return frozenset(names)
 
-    def _imported(self, literals: set[str]) -> Iterator[Template]:
-        for name in literals:
+    def _imported(self, code: CodeType) -> Iterator[Template]:
+        for name in {*_literals(code)}:
             if name.endswith(_SUFFIX):
                 # The name of the importing template is another literal, without its folder.
                 with suppress(TemplateNotFound):
@@ -60,6 +61,22 @@ class PageTemplate(Template):
         if made is None or any(value is not other for value, other in zip(values, made[0], strict=True)):
             made = modules[self] = values, super().make_module(vars, shared, locals)
         return made[1]
+
+
+def _read_names(code: CodeType) -> Iterator[str]:
+    """Yield the variables that compiled code reads from its context, by ``resolve("name")``.
+
+    Not what the template defines: each import has other macros of the same names.
+    """
+    former = ""
+    for step in get_instructions(code):
+        if step.opname == "LOAD_CONST" and former == "resolve":
+            yield step.argval
+        if step.opname != "PUSH_NULL":
+            former = step.argval
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _read_names(constant)
 
 
 def _literals(code: CodeType) -> Iterator[str]:
