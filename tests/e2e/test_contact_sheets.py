@@ -32,7 +32,12 @@ SAMPLES: Final = {
     "days": "7",
     "tenant": "Acme",
     "inviter": "Mara Klein",
-    "text": "Budget 2027.xlsx",
+    "what": "Your e-mail address was changed from m•••@example.com to n•••@example.org.",
+    "time": "2026-11-28 09:41 (Europe/Berlin)",
+    "source": "Firefox, Windows, 192.0.2.7",
+    "name": "Backup of the office",
+    "subject": "A webhook was disabled",
+    "text": "The endpoint https://hooks.example.com/files has failed for three days.",
 }
 
 pytestmark = [

@@ -1,5 +1,6 @@
 """Access keys: their creation, their limits, their end."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -255,6 +256,7 @@ class TestEnd:
         assert service.warn() == 1
         assert service.warn() == 0
         assert "ends within a week" in api.outbox()[-1]["text"]
+        assert re.search(r"^Key: \S.*\nEnds: 20\d\d-", api.outbox()[-1]["text"], re.MULTILINE)
 
 
 class TestWrongKeys:

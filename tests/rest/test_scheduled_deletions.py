@@ -63,6 +63,8 @@ def test_a_user_cancels_a_deletion_after_a_login(api: Api) -> None:
     person = again(api, person)
     assert api.delete("/users/me/deletion", by=person).json == {"success": True}
     assert "was cancelled" in api.outbox()[-1]["text"]
+    assert "When: " in api.outbox()[-1]["text"]
+    assert "127.0.0.1" in api.outbox()[-1]["text"]
     for method in ("GET", "DELETE"):
         gone = api.request(method, "/users/me/deletion", by=person)
         assert (gone.status_code, error_code(gone)) == (404, "error.not-found")

@@ -37,6 +37,16 @@ def test_a_code_is_sent_to_the_recipient(api: Api, recipient: str, channel: str,
     assert len(message["code"]) == 6
 
 
+def test_a_mail_with_a_code_names_who_has_requested_it(api: Api) -> None:
+    agent = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:133.0) Gecko/20100101 Firefox/133.0"
+    for recipient in ("a@example.com", "13800138000"):
+        headers = {"User-Agent": agent, "X-Device-Id": f"device-of-{recipient}"}
+        api.request_code(recipient, "register", headers=headers)
+    mail, sms = api.outbox()
+    assert "Requested from: Firefox, Windows, 127.0.0.1" in mail["text"]
+    assert "Firefox" not in sms["text"]
+
+
 def test_messages_speak_the_language_of_the_request(api: Api) -> None:
     headers = {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5"}
     assert api.request_code("a@example.com", "register", headers=headers).status_code == 201

@@ -25,6 +25,7 @@ _SAMPLES: Final[Mapping[str, str]] = {
     "time": "2026-11-28 09:41 UTC",
     "source": "Firefox, Windows, 192.0.2.7",
     "inviter": "Maria Huber",
+    "name": "Backup of the office",
     "link": "https://files.example.com/account/links/1f0c2d",
     "subject": "A webhook was disabled",
     "text": "The endpoint https://hooks.example.com/files has failed for three days.",

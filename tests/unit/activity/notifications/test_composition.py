@@ -20,7 +20,7 @@ from strongroom.foundation.locales import LOCALES
 from strongroom.foundation.translations import Translations
 from strongroom.plugin_api.messages import Message
 
-CODE = {"code": "123456", "minutes": "5"}
+CODE = {"code": "123456", "minutes": "5", "source": "Firefox, Windows, 192.0.2.7"}
 MAIL = ("email", "maria@example.com")
 INVITATION = {"code": "secret-1", "days": "7", "tenant": "Acme", "inviter": "Maria"}
 HOSTILE = (
@@ -173,9 +173,7 @@ def test_the_html_of_a_deployment_replaces_the_layout(tmp_path: Path) -> None:
     (tmp_path / "en").mkdir()
     (tmp_path / "en/login.txt").write_text("Subject: Code for $product\n\n$code, $minutes minutes")
     (tmp_path / "en/login.html").write_text("<p>Acme: <b>$code</b> ($minutes)</p>")
-    message = composer(tmp_path, name="A & B").compose(
-        MAIL, "login", "en", {"code": "<1>", "minutes": "5"}
-    )
+    message = composer(tmp_path, name="A & B").compose(MAIL, "login", "en", {**CODE, "code": "<1>"})
     assert message.subject == "Code for A & B"
     assert message.text == "<1>, 5 minutes"
     assert message.html == "<p>Acme: <b>&lt;1&gt;</b> (5)</p>"
@@ -198,3 +196,9 @@ def test_a_wrong_html_file_is_refused(tmp_path: Path, files: dict[str, str], fau
         (tmp_path / name).write_text(content)
     with pytest.raises(TextsRefused, match=fault):
         read_texts(tmp_path)
+
+
+def test_a_gateway_gets_the_parameters_of_the_short_text() -> None:
+    sms = composer().compose(("sms", "+8613800138000"), "login", "en", CODE)
+    assert set(sms.parameters) == {"code", "minutes"}
+    assert set(composer().compose(MAIL, "login", "en", CODE).parameters) == set(CODE)

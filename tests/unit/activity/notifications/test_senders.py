@@ -21,7 +21,7 @@ from strongroom.plugin_api.messages import (
 from strongroom.testing.clock import ManualClock
 
 MAIL = Credential("email", "maria@example.com")
-CODE = {"code": "123456", "minutes": "5"}
+CODE = {"code": "123456", "minutes": "5", "source": "Firefox, Windows, 192.0.2.7"}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup, escape
 
-from strongroom.activity.notifications.templates import PRODUCT, MessageTexts, Text
+from strongroom.activity.notifications.templates import PRODUCT, TEMPLATES, MessageTexts, Text
 from strongroom.foundation.colors import WHITE, Color, label_on, readable_on
 from strongroom.foundation.config.page_settings import PagesSettings
 from strongroom.foundation.ids import new_id
@@ -106,7 +106,7 @@ class Composer:
             recipient=wire_address(address) if is_mail else address,
             template=template,
             text=self._mail_text(text, locale, values) if is_mail else self._sms_text(text, values),
-            parameters=parameters,
+            parameters=parameters if is_mail else _of_short_text(template, parameters),
             subject=_filled(subject, values),
             locale=locale,
             html=self._mail_html(text, locale, values) if is_mail else None,
@@ -174,6 +174,12 @@ class Composer:
             loader=loader, autoescape=True, trim_blocks=True, undefined=StrictUndefined
         )
         return environment.get_template("layout.html")
+
+
+def _of_short_text(template: str, parameters: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the parameters of the built-in SMS: gateways limit the length of all that they get."""
+    names = Template(TEMPLATES[template].body).get_identifiers()
+    return {name: parameters[name] for name in names if name in parameters}
 
 
 def plain_name(value: str) -> str:

@@ -48,9 +48,10 @@ class Text:
 
 
 _CODE_SMS: Final = "$code is your verification code. It is valid for $minutes minutes. Do not share it."
+_REQUESTER: Final = "Requested from: $source"
 _CODE_END: Final = (
-    "$code\n\nThe code is valid for $minutes minutes, once. Do not share it. If you did not request it, "
-    "ignore this message."
+    f"$code\n\n{_REQUESTER}\n\nThe code is valid for $minutes minutes, once. Do not share it. If you "
+    "did not request it, ignore this message."
 )
 _LINK_END: Final = "Or open this link in the browser in which you requested the code:"
 _CODE_HINT: Final = (
@@ -83,7 +84,7 @@ TEMPLATES: Final[Mapping[str, Text]] = {
     # The same code with a link, for e-mails that login pages have requested.
     "login-link": Text(
         "Your code to log in to $product",
-        f"Enter this code to log in:\n\n$code\n\n{_LINK_END}\n\n$link\n\n{_CODE_HINT}",
+        f"Enter this code to log in:\n\n$code\n\n{_LINK_END}\n\n$link\n\n{_REQUESTER}\n\n{_CODE_HINT}",
         coded_subject="$code is your code to log in to $product",
         action="Log in",
     ),
@@ -143,14 +144,21 @@ TEMPLATES: Final[Mapping[str, Text]] = {
         "A recovery code was used",
         "A recovery code was used to log in to your account. If that was not you, reset your password "
         "and create new recovery codes now.",
+        f"A recovery code was used to log in to your account.\n\n{_SOURCE}\n\nIf that was not you, "
+        "reset your password and create new recovery codes now.",
     ),
     "factor-alarm": Text(
         "There may be a copy of your passkey",
         "A login by a copy of a passkey or security key of your account was refused. Remove it from "
         "your account, and set up a new one.",
+        "A login by a copy of a passkey or security key of your account was refused.\n\n"
+        f"{_SOURCE}\n\nRemove it from your account, and set up a new one.",
     ),
     "user-suspended": Text(
-        "Your account was suspended", "Your account was suspended by an administrator."
+        "Your account was suspended",
+        "Your account was suspended by an administrator.",
+        "Your account was suspended by an administrator.\n\nWhen: $time\n\nUntil the suspension ends, "
+        "you cannot log in. Ask the administrators if you do not know the reason.",
     ),
     "account-invite": Text(
         "Your new account",
@@ -168,24 +176,34 @@ TEMPLATES: Final[Mapping[str, Text]] = {
         "An access key ends soon",
         "An access key that you created ends within a week. Replace it, or the program that uses it "
         "stops working.",
+        "An access key that you created ends within a week.\n\nKey: $name\nEnds: $time\n\nReplace it, "
+        "or the program that uses it stops working.",
     ),
     "access-key-leaked": Text(
         "An access key was revoked",
         "An access key that you created was found in a public place and revoked. Create another "
         "one, and check how it was used.",
+        "An access key that you created was found in a public place and revoked.\n\nKey: $name\n"
+        "When: $time\n\nCreate another one, and check how it was used.",
     ),
     "user-deleted": Text(
         "Your account was deleted",
         "Your account was deleted. If that was not you, contact the administrators now.",
+        "Your account was deleted.\n\nWhen: $time\n\nIf that was not you, contact the "
+        "administrators now.",
     ),
     "deletion-scheduled": Text(
         "Your account will be deleted",
         "Your account will be deleted at $time. Until then, you can log in and cancel it. If you did "
         "not request it, cancel it and change your password now.",
+        "Your account will be deleted. Until then, you can log in and cancel it.\n\nDeletion: $time\n"
+        f"{_REQUESTER}\n\nIf you did not request it, cancel it and change your password now.",
     ),
     "deletion-cancelled": Text(
         "Your account will not be deleted",
         "The deletion of your account was cancelled. If that was not you, change your password now.",
+        f"The deletion of your account was cancelled.\n\n{_SOURCE}\n\nIf that was not you, change your "
+        "password now.",
     ),
     "deletion-refused": Text(
         "Your account was not deleted",

@@ -87,7 +87,7 @@ _COMPILES: Final = Statement(
 _COLLECTOR_SECONDS: Final = 3.0
 
 _TEMPLATE: Final = "login"
-_PARAMETERS: Final = {"code": "000000", "minutes": "5"}
+_PARAMETERS: Final = {"code": "000000", "minutes": "5", "source": "strongroom doctor"}
 
 
 def try_senders(

@@ -70,8 +70,8 @@ class ScheduledDeletions:
             self._authorizations.revoke_all(connection, user_id, but=identity.authorization_id)
             self._record(connection, "user.schedule-deletion", user_id, origin, dueAt=iso_format(due_at))
             contacts = self._notices.contacts(connection, user_id)
-        time = named_moment(due_at, contacts.zone)
-        self._notices.notify(contacts, "deletion-scheduled", origin.languages, {"time": time})
+        parameters = {"time": named_moment(due_at, contacts.zone)}
+        self._notices.notify(contacts, "deletion-scheduled", origin.languages, parameters, origin=origin)
         return due_at
 
     def due_at(self, identity: Identity, user_id: str) -> int:
@@ -95,7 +95,7 @@ class ScheduledDeletions:
             if not deletion_times.clear_time(connection, user_id):
                 raise NotFound
             contacts = self._cancel(connection, user_id, BY_USER, origin)
-        self._notices.notify(contacts, "deletion-cancelled", origin.languages)
+        self._notices.notify(contacts, "deletion-cancelled", origin.languages, origin=origin)
 
     def delete_due(self) -> int:
         """Delete the users whose time to cancel is over; return their number."""

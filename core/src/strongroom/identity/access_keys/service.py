@@ -28,10 +28,12 @@ from strongroom.identity.users.models import User, UserType
 from strongroom.identity.users.service import UserService
 from strongroom.identity.verification.codes import Purpose
 from strongroom.plugin_api.authentication import Scope
+from strongroom.plugin_api.times import named_moment
 
 WARNING: Final = 7 * DAY
 """Milliseconds before the end of a key at which its user is warned."""
 
+_EXPIRES: Final = "access-key-expires"
 _BATCH: Final = 200
 
 TargetCheck = Callable[[Connection, str, str, str | None], None]
@@ -284,7 +286,7 @@ class AccessKeyService:
         """Notify the users whose keys end within a week, once per key; return the number of keys."""
         count = 0
         while ending := self._take_ending():
-            self._notify(ending, "access-key-expires")
+            self._notify(ending, _EXPIRES)
             count += len(ending)
         return count
 
@@ -377,7 +379,12 @@ class AccessKeyService:
         for user_id in dict.fromkeys(map(_responsible, keys)):
             with self._database.read() as connection:
                 contacts = self._notices.contacts(connection, user_id)
-            self._notices.notify(contacts, occasion)
+            group = [key for key in keys if _responsible(key) == user_id]
+            parameters = {"name": ", ".join(key.name for key in group)}
+            if occasion == _EXPIRES:
+                first = min(key.expires_at for key in group)
+                parameters["time"] = named_moment(first, contacts.zone)
+            self._notices.notify(contacts, occasion, parameters=parameters)
 
     def _record(
         self,

@@ -313,7 +313,7 @@ class StepUp:
                 renewed = self._authorizations.strengthen(
                     connection, identity, assurance, origin, is_second=True
                 )
-            self._factors.notify_of_backup(met)
+            self._factors.notify_of_backup(met, origin)
             return renewed
         except StrongroomError as error:
             with self._database.write() as connection:

@@ -53,7 +53,7 @@ class DueFactors(LoginCondition):
     def _prove(self, transaction: LoginTransaction, second_proof: MetChallenge) -> None:
         _require_user(transaction, second_proof.user_id)
         self._factors.consume(transaction.connection, second_proof)
-        notify = partial(self._factors.notify_of_backup, second_proof)
+        notify = partial(self._factors.notify_of_backup, second_proof, transaction.login.origin)
         after_commit(transaction.connection, notify)
 
     def _enrol(self, transaction: LoginTransaction, enrolment: RequiredEnrolment) -> None:

@@ -203,7 +203,7 @@ class SecondFactors:
         # Only this try: a right answer does not give an attacker's wrong ones back.
         self._counters.take_back(connection, _COUNTED, met.user_id)
 
-    def notify_of_backup(self, met: MetChallenge) -> None:
+    def notify_of_backup(self, met: MetChallenge, origin: Origin) -> None:
         """Notify the user after the use of a recovery code, which may be stolen from its sheet.
 
         Call it after the transaction of :meth:`settle`.
@@ -213,7 +213,7 @@ class SecondFactors:
         with self._database.read() as connection:
             contacts = self._notices.contacts(connection, met.user_id)
         # Not in the languages of the request, which is perhaps not the user's.
-        self._notices.notify(contacts, "recovery-code-used")
+        self._notices.notify(contacts, "recovery-code-used", origin=origin)
 
     def _issue(
         self,
@@ -282,4 +282,4 @@ class SecondFactors:
             self._audit.record(connection, event)
             contacts = self._notices.contacts(connection, user_id)
         # Not in the languages of the request, which is perhaps not the user's.
-        self._notices.notify(contacts, "factor-alarm")
+        self._notices.notify(contacts, "factor-alarm", origin=origin)

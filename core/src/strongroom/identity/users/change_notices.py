@@ -8,9 +8,9 @@ from sqlalchemy import Connection
 
 from strongroom.activity.notifications.service import MessageService
 from strongroom.clock import DAY, Clock
-from strongroom.foundation.caller import Origin
 from strongroom.foundation.locales import choose_locale
 from strongroom.identity.users.contact_links import LIFETIME, ContactLinks
+from strongroom.identity.users.contacts import describe_device
 from strongroom.identity.users.credential_changes import (
     ChangedBy,
     Effect,
@@ -21,7 +21,6 @@ from strongroom.identity.users.models import EMAIL, MOBILE, USERNAME
 from strongroom.identity.users.service import UserService
 from strongroom.plugin_api.login import Credential
 from strongroom.plugin_api.times import UTC_ZONE, find_zone, named_moment
-from strongroom.plugin_api.user_agents import device_name
 
 _CONTACT_CHANGED: Final = "credential-changed"
 _REPLACED: Final = "contact-replaced"
@@ -86,7 +85,6 @@ _SECOND_FACTOR: Final = "A method of two-step verification ({kind})"
 _IMPORT: Final = "an import of users by an administrator"
 _ADMINISTRATOR: Final = "an administrator"
 _OPERATOR: Final = "the operator of the server"
-_UNKNOWN_DEVICE: Final = "an unknown device"
 
 Translate = Callable[[str], str]
 
@@ -192,7 +190,7 @@ def _factor_sentence(change: LoginChange, translate: Translate) -> str:
 def _source(settled: SettledChange, translate: Translate) -> str:
     by = settled.by
     if by.actor_id == settled.user_id:
-        return _device(by.origin, translate)
+        return describe_device(by.origin, translate)
     return translate(_actor(by))
 
 
@@ -200,10 +198,3 @@ def _actor(by: ChangedBy) -> str:
     if by.actor_id is None:
         return _OPERATOR
     return _IMPORT if "import" in by.details else _ADMINISTRATOR
-
-
-def _device(origin: Origin, translate: Translate) -> str:
-    """Return the browser, the system and the address of a request."""
-    names = [name for name in device_name(origin.user_agent or "") if name]
-    device = ", ".join(names) or translate(_UNKNOWN_DEVICE)
-    return f"{device}, {origin.address}" if origin.address else device

@@ -1,18 +1,24 @@
 """The contacts of a user, and messages to all of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
+from typing import Final
 
 from sqlalchemy import Connection
 
 from strongroom.activity.notifications.service import MessageService
+from strongroom.clock import Clock
+from strongroom.foundation.caller import Origin
 from strongroom.foundation.locales import choose_locale
 from strongroom.foundation.plugins.selection import CHANNELS
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.service import UserService
-from strongroom.plugin_api.login import Credential
-from strongroom.plugin_api.times import UTC_ZONE, find_zone
+from strongroom.plugin_api.login import Client, Credential
+from strongroom.plugin_api.times import UTC_ZONE, find_zone, named_moment
+from strongroom.plugin_api.user_agents import device_name
+
+_UNKNOWN_DEVICE: Final = "an unknown device"
 
 
 class Contacts(list[Credential]):
@@ -42,10 +48,18 @@ class Contacts(list[Credential]):
         return (self.locale, *others) if self.locale else tuple(others)
 
 
+def describe_device(origin: Origin | Client, translate: Callable[[str], str]) -> str:
+    """Return the browser, the system and the address of a request."""
+    names = [name for name in device_name(origin.user_agent or "") if name]
+    device = ", ".join(names) or translate(_UNKNOWN_DEVICE)
+    return f"{device}, {origin.address}" if origin.address else device
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class Notices:
     """Sends messages to all e-mail addresses and mobile numbers of a user."""
 
+    _clock: Clock
     _credentials: CredentialService
     _users: UserService
     _messages: MessageService
@@ -68,13 +82,25 @@ class Notices:
         occasion: str,
         languages: Sequence[str] = (),
         parameters: Mapping[str, str] | None = None,
+        *,
+        origin: Origin | None = None,
     ) -> None:
         """Send the message of an occasion, in the user's language, or the first one with a template.
 
-        Pass the languages of the request only if the user sent it.
+        Pass the languages of the request only if the user sent it. Messages with the time have the
+        present one, unless ``parameters`` has another.
+
+        Args:
+            origin: the request that the message names.
         """
+        values = {"time": named_moment(self._clock.now(), contacts.zone), **(parameters or {})}
+        if origin is not None:
+            locale = self.get_locale(contacts, languages)
+            values["source"] = describe_device(
+                origin, lambda text: self._messages.translate(text, locale)
+            )
         for contact in contacts:
-            self._messages.send(contact, occasion, parameters or {}, contacts.languages(languages))
+            self._messages.send(contact, occasion, values, contacts.languages(languages))
 
     def get_locale(self, contacts: Contacts, languages: Sequence[str] = ()) -> str:
         """Return the language of messages to a user, by ``languages`` only if the user caused them."""

@@ -112,7 +112,7 @@ class UserServices(ServiceGroup):
 
     @cached_property
     def notices(self) -> Notices:
-        return Notices(self.credentials, self.users, self._notifications.messages)
+        return Notices(self._clock, self.credentials, self.users, self._notifications.messages)
 
     @cached_property
     def contact_links(self) -> ContactLinks:

@@ -11,7 +11,9 @@ from strongroom.foundation.config.limits import LimitsSettings
 from strongroom.foundation.database import Database
 from strongroom.foundation.errors import CaptchaRequired, NotImplementedHere, ValidationFailed
 from strongroom.foundation.limits.service import Allowance, RateLimits
+from strongroom.foundation.locales import choose_locale
 from strongroom.foundation.plugins.selection import CHANNELS
+from strongroom.identity.users.contacts import describe_device
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import EMAIL
 from strongroom.identity.users.service import OPEN, UserService, require_open
@@ -199,11 +201,17 @@ class CodeSending:
             chosen = self._users.get_locales(connection, holders.values())
         is_bound = bool(holders)
         occasion, parameters = self._content(code, purpose, recipient, links, is_bound=is_bound)
+        accepted = (*chosen, *languages)
+        parameters["source"] = self._describe(client, accepted)
         usable = self._offered.is_usable(recipient, purpose, is_bound=is_bound)
         # To the address as its holder wrote it: another spelling may be the mailbox of another person.
         holder = next(iter(holders), recipient)
-        self._messages.send(holder, occasion, parameters, (*chosen, *languages), suppressed=not usable)
+        self._messages.send(holder, occasion, parameters, accepted, suppressed=not usable)
         return SentCode(code.id, code.expires_at, self._shortest_pause())
+
+    def _describe(self, client: Client, languages: Sequence[str]) -> str:
+        locale = choose_locale(languages, self._messages.default_locale)
+        return describe_device(client, lambda text: self._messages.translate(text, locale))
 
     def _content(
         self,
