@@ -19,5 +19,6 @@ def test_settings_of_all_plugins_have_titles() -> None:
         for section in sections
         for item in fields(section.options_type)
     }
+    assert [name for name in sorted(names) if title_key("plugin", name) is None] == []
     # The titles are in messages/settings.en.toml and settings.zh.toml of the console.
     assert [key for key in sorted(keys) if title_key("setting", key) is None] == []

@@ -217,13 +217,13 @@ def test_plugins_limits_jobs_and_messages_are_listed(api: Api, browser: PageBrow
     page = browser.open(f"{ROOT}plugins/").text
     assert "storage local" in page
     assert (
-        page.index('<strong translate="no">console</strong>')
+        page.index("<strong>Console</strong> <code>console</code>")
         < page.index("webhooks 0")
         < page.index("Built in")
     )
     assert "login_per_address" in browser.open(f"{ROOT}limits/").text
     assert "core.prune" in browser.open(f"{ROOT}jobs/").text
-    assert "every 24 h" in browser.page.text
+    assert "every 1 d" in browser.page.text
     assert "No message" in browser.open(f"{ROOT}messages/").text
     person = api.person()
     api.request_code(person.email, "reset-password")
@@ -231,6 +231,21 @@ def test_plugins_limits_jobs_and_messages_are_listed(api: Api, browser: PageBrow
     assert "•••@" in page
     assert person.email not in page
     assert browser.open(f"{ROOT}messages/?page=999999999").status_code == 200
+
+
+def test_units_are_in_the_language_of_the_page(api: Api, admin: Person) -> None:
+    browser = PageBrowser(api, Accept_Language="zh-CN")
+    browser.log_in(admin.email)
+    assert "每小时 30 次" in browser.open(f"{ROOT}limits/").text
+    assert "每 1 天" in browser.open(f"{ROOT}jobs/").text
+    assert "每小时 30 次" in browser.open(f"{ROOT}settings/?q=code_per_address").text
+
+
+def test_values_are_shown_in_words(browser: PageBrowser) -> None:
+    page = " ".join(browser.open(f"{ROOT}settings/?q=files.max_file_bytes").text.split())
+    assert re.search(r"<code>[0-9]{1,3}(,[0-9]{3})+</code>", page)
+    assert ">Off</span>" in browser.open(f"{ROOT}settings/?q=server.http2").text
+    assert ">Not set</span>" in browser.open(f"{ROOT}settings/?q=server.base_path").text
 
 
 def test_the_pages_are_chinese(api: Api, admin: Person) -> None:

@@ -1,6 +1,6 @@
 """What the server runs with: its settings, plugins, limits, jobs and messages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.server.forms import filters
 from strongroom_console.server.frame import server_page
 from strongroom_console.server.titles import has_title_with, title_key
+from strongroom_console.server.units import duration_words, rate_words, setting_value
 
 state: Final = Blueprint("state", __name__, url_prefix="/server")
 
@@ -36,8 +37,18 @@ JOB_STATES: Final = {
 """The keys of the names of the states of jobs."""
 
 _LAST_PAGE: Final = 1000
-_MINUTE: Final = 60
-_HOUR: Final = 3600
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "settings-server": ("server", "management", "logging", "tracing", "database", "redis", "advanced"),
+    "settings-people": (
+        *("users", "login", "passwords", "tokens", "second_factors"),
+        *("captcha", "access_keys", "limits", "audit"),
+    ),
+    "settings-files": ("tenants", "files", "business_files", "storages", "keys", "scanning", "events"),
+    "settings-pages": ("pages", "messages", "plugins"),
+}
+"""The keys of the names of the groups of settings, with the first parts of the names of their tables."""
+
+_OF_TABLE: Final = {table: key for key, tables in GROUPS.items() for table in tables}
 
 
 @state.get("/settings/")
@@ -50,8 +61,11 @@ def show_settings() -> Any:
         visit,
         "server/settings.html",
         "settings/",
-        tables=[(name, list(items)) for name, items in groupby(settings, _table_of)],
+        groups=_groups(settings),
+        is_open=bool(query),
         title_key=title_key,
+        setting_value=setting_value,
+        rate_words=rate_words,
         count=len(settings),
         query=query,
         chips=make_chips({("changed", "1"): "only-changed"}, query),
@@ -62,6 +76,15 @@ def _in_order(settings: Sequence[ServerSetting]) -> list[ServerSetting]:
     """Return the settings with the tables of extensions after those that they belong to."""
     tables = list(dict.fromkeys(item.key.partition(".")[0] for item in settings))
     return sorted(settings, key=lambda item: tables.index(item.key.partition(".")[0]))
+
+
+def _groups(settings: Sequence[ServerSetting]) -> list[Mapping[str, Any]]:
+    """Return the tables of settings by the groups that they belong to."""
+    groups: dict[str, list[tuple[str, list[ServerSetting]]]] = {key: [] for key in GROUPS}
+    for name, items in groupby(settings, _table_of):
+        # A table that is new is one of the server.
+        groups[_OF_TABLE.get(name.partition(".")[0], "settings-server")].append((name, list(items)))
+    return [{"key": key, "tables": tables} for key, tables in groups.items() if tables]
 
 
 def _matches(setting: ServerSetting, query: dict[str, str]) -> bool:
@@ -88,6 +111,8 @@ def list_plugins() -> Any:
         builtin=[item for item in plugins if item.is_builtin],
         others=[item for item in plugins if not item.is_enabled],
         title_key=title_key,
+        setting_value=setting_value,
+        rate_words=rate_words,
     )
 
 
@@ -96,7 +121,8 @@ def show_limits() -> Any:
     """Show the limits in force."""
     visit = current_visit()
     limits = visit.host.server.limits()
-    return server_page(visit, "server/limits.html", "limits/", limits=limits, title_key=title_key)
+    values = {"limits": limits, "title_key": title_key, "rate_words": rate_words}
+    return server_page(visit, "server/limits.html", "limits/", **values)
 
 
 @state.get("/jobs/")
@@ -109,17 +135,10 @@ def list_jobs() -> Any:
         "jobs/",
         jobs=visit.host.server.jobs(),
         iso_format=iso_format,
-        interval_text=_interval_text,
+        duration_words=duration_words,
         states=JOB_STATES,
         title_key=title_key,
     )
-
-
-def _interval_text(seconds: int) -> str:
-    for size, unit in ((_HOUR, "h"), (_MINUTE, "min")):
-        if seconds % size == 0:
-            return f"{seconds // size} {unit}"
-    return f"{seconds} s"
 
 
 @state.get("/messages/")

@@ -9,7 +9,7 @@ from typing import Final
 
 LANGUAGES: Final = ("en", "zh")
 
-# Tables whose names an operator chooses, such as "storages.main", and those of extensions with equal keys.
+# Tables whose names an operator chooses, and those of extensions that have equal keys.
 _NAMED: Final = re.compile(r"^(business_files|login|messages|storages)\.[^.]+")
 _ANY: Final = r"\1.*"
 
@@ -18,8 +18,8 @@ def title_key(kind: str, key: str) -> str | None:
     """Return the key of a title; ``None`` if the key of a setting or a job has none.
 
     Args:
-        kind: ``setting``, ``section`` or ``job``.
-        key: the key in the configuration, or the name of the job.
+        kind: ``setting``, ``section``, ``job`` or ``plugin``.
+        key: the key in the configuration, or the name of the job or plugin.
     """
     names = (f"{kind}.{key}", f"{kind}.{_NAMED.sub(_ANY, key)}")
     return next((name for name in names if name in _titles("en")), None)
