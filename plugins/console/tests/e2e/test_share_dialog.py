@@ -152,43 +152,6 @@ def test_a_link_is_made_copied_and_limited(desk: Desk) -> None:
     expect(dialog.get_by_role("status")).to_contain_text("The link was changed.")
 
 
-def test_screen_readers_hear_the_dialog_and_the_combobox(desk: Desk) -> None:
-    add_members(desk, "Zhang Yan")
-    desk.server.succeed(
-        "POST",
-        f"/api/v1/tenants/{desk.tenant}/groups",
-        json_body={"name": "Zhang & Partner"},
-        by=desk.user,
-    )
-    dialog = open_dialog(desk)
-    field(dialog).press_sequentially("zhang")
-    expect(dialog).to_match_aria_snapshot("""
-        - dialog "Share “\u2068plan.txt\u2069”":
-          - banner:
-            - heading "Share “\u2068plan.txt\u2069”" [level=2]
-            - button "Close"
-          - region "Links":
-            - combobox "What visitors may do"
-            - button "Create link"
-            - group: More options
-          - heading "People and groups" [level=3]
-          - combobox "Person or group" [expanded]: zhang
-          - listbox "Person or group":
-            - option "Zhang & Partner Group" [selected]
-            - option "Zhang Yan Member"
-          - combobox "Access":
-            - option "Can view" [selected]
-    """)
-    field(dialog).press("Enter")
-    expect(dialog.get_by_role("region", name="People with access")).to_match_aria_snapshot("""
-        - region "People with access":
-          - text: /You/
-          - button /Can manage/
-          - text: Zhang & Partner Group
-          - 'button "Can view: Zhang & Partner"'
-    """)
-
-
 @pytest.mark.parametrize("width", [320, 360, 1280])
 @pytest.mark.parametrize("is_touch", [False, True])
 def test_the_dialog_fits(server: LiveServer, browser: Browser, width: int, is_touch: bool) -> None:
