@@ -152,6 +152,26 @@ def test_a_link_is_made_copied_and_limited(desk: Desk) -> None:
     expect(dialog.get_by_role("status")).to_contain_text("The link was changed.")
 
 
+def test_a_refused_link_stays_in_the_dialog_with_its_input(desk: Desk) -> None:
+    dialog = open_dialog(desk)
+    dialog.get_by_text("More options").click()
+    dialog.get_by_label("Until (optional)").first.fill("2020-01-01")
+    dialog.get_by_label("Password (optional)").fill("Correct1Horse")
+    dialog.get_by_label("Title (optional)").fill("For the board")
+    dialog.get_by_role("button", name="Create link").click()
+    expect(dialog.get_by_role("alert")).to_be_visible()
+    assert desk.page.url.endswith("/files/")
+    until = dialog.get_by_label("Until (optional)").first
+    expect(until).to_have_attribute("aria-invalid", "true")
+    expect(until).to_be_focused()
+    expect(until).to_have_value("2020-01-01")
+    expect(dialog.get_by_label("Password (optional)")).to_have_value("Correct1Horse")
+    expect(dialog.get_by_label("Title (optional)")).to_have_value("For the board")
+    until.fill("")
+    dialog.get_by_role("button", name="Create link").click()
+    expect(desk.page.locator("dialog #link-url")).to_be_visible()
+
+
 @pytest.mark.parametrize("width", [320, 360, 1280])
 @pytest.mark.parametrize("is_touch", [False, True])
 def test_the_dialog_fits(server: LiveServer, browser: Browser, width: int, is_touch: bool) -> None:

@@ -16,13 +16,19 @@ export async function openSharing(url) {
   }
 }
 
-async function show(page) {
+async function show(page, place = "") {
   const source = page.querySelector("dialog.sharing");
   if (!dialog) await create(source);
   dialog.replaceChildren(...adopted(source), document.querySelector(".toasts"));
   prepareAddition(dialog);
   if (!dialog.open) dialog.showModal();
-  (hasMouse.matches ? field() : null)?.focus();
+  focusPlace(place);
+}
+
+// Focuses what is wrong, the button of the popover that was used, or the field for people.
+function focusPlace(place) {
+  const opener = place && dialog.querySelector(`[popovertarget="${CSS.escape(place)}"]`);
+  (dialog.querySelector("[aria-invalid]") ?? (opener || (hasMouse.matches ? field() : null)))?.focus();
 }
 
 const field = () => dialog.querySelector("[role=combobox]");
@@ -63,28 +69,39 @@ function onSubmit(event) {
 async function sendForm(form, submitter = null) {
   let answer = null;
   try {
-    answer = await sendFrom(form, submitter);
+    answer = await sendFrom(form, submitter, true);
+    if (answer.isRefused && !answer.page.querySelector("dialog.sharing")) throw new Error(answer.url);
   } catch {
     // The server's own page shows what is wrong.
     form.dataset.isSent = "";
     return form.requestSubmit(submitter);
   }
   if (!answer.page.querySelector("dialog.sharing")) return location.assign(answer.url);
-  hasChanged = true;
+  hasChanged ||= !answer.isRefused;
   const report = answer.page.querySelector(".notice");
-  await show(answer.page);
+  const isRemoval = submitter?.hasAttribute("formaction");
+  await show(answer.page, isRemoval ? "" : (submitter ?? form).closest("[popover]")?.id);
+  if (answer.isRefused) keepPasswords(form);
   raise(report);
 }
 
-// What was done is a toast, whose button undoes it.
+// The server does not send passwords back.
+function keepPasswords(form) {
+  for (const {id, value} of form.querySelectorAll("input[type=password]")) {
+    const input = document.getElementById(id);
+    if (input) input.value = value;
+  }
+}
+
+// What was done is a toast, whose button undoes it. What failed stays in the dialog.
 function raise(report) {
   const message = report?.querySelector("[role=status], [role=alert]");
+  if (message?.getAttribute("role") === "alert") return dialog.querySelector(".sharing-body").prepend(document.adoptNode(message));
   if (!message) return;
   const undo = report.querySelector("form");
   const form = undo && document.adoptNode(undo);
   document.dispatchEvent(new CustomEvent("strongroom:toast", {detail: {
     message: message.textContent,
-    tone: message.getAttribute("role") === "alert" ? "bad" : "",
     action: form?.querySelector("button").textContent,
     onAction: () => sendForm(form),
   }}));

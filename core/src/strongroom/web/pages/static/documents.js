@@ -22,20 +22,22 @@ export async function send(form) {
   return (await requested("POST", form.action, new URLSearchParams(new FormData(form)))).response;
 }
 
-// Sends a form by one of its buttons, and returns the page that follows with its address.
-export async function sendFrom(form, submitter) {
+// Sends a form by one of its buttons, and returns the page that follows with its address: with "takesRefusal", also the
+// page that has the form again.
+export async function sendFrom(form, submitter, takesRefusal = false) {
   const url = submitter?.hasAttribute("formaction") ? submitter.formAction : form.action;
-  const request = await requested("POST", url, new URLSearchParams(new FormData(form, submitter)));
-  return {page: request.response, url: request.responseURL};
+  const statuses = takesRefusal ? [200, 400] : [200];
+  const request = await requested("POST", url, new URLSearchParams(new FormData(form, submitter)), statuses);
+  return {page: request.response, url: request.responseURL, isRefused: request.status !== 200};
 }
 
-function requested(method, url, body = null) {
+function requested(method, url, body = null, statuses = [200]) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open(method, url);
     request.responseType = "document";
     const fail = () => reject(new Error(`${request.status} ${url}`));
-    request.addEventListener("load", () => (request.status === 200 && request.response ? resolve(request) : fail()));
+    request.addEventListener("load", () => (statuses.includes(request.status) && request.response ? resolve(request) : fail()));
     request.addEventListener("error", fail);
     request.send(body);
   });
