@@ -58,7 +58,7 @@ def test_what_an_import_defines_is_no_variable_of_it() -> None:
     make = Template.make_module
 
     def count(self: Template, *arguments: Any) -> TemplateModule:
-        made.append(self.name)
+        made.append(str(self.name))
         return make(self, *arguments)
 
     with pytest.MonkeyPatch.context() as patch:
