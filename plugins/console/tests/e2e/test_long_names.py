@@ -52,6 +52,20 @@ def test_a_page_does_not_scroll_sideways(named: Desk, path: str, width: int) -> 
     assert named.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_the_members_of_a_group_fit(named: Desk) -> None:
+    root = f"/api/v1/tenants/{named.tenant}"
+    body = {"name": LONG[:255]}
+    group = named.server.succeed("POST", f"{root}/groups", by=named.user, json_body=body)["id"]
+    for item in named.server.succeed("GET", f"{root}/members", by=named.user)["data"]:
+        path = f"{root}/groups/{group}/members/{item['user']['$ref']}"
+        named.server.succeed("PUT", path, by=named.user)
+    named.page.set_viewport_size({"width": 320, "height": 640})
+    named.page.goto(f"{named.server.url}/console/tenants/{named.tenant}/groups/{group}/")
+    assert named.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    lines = "item => item.getBoundingClientRect().height / parseFloat(getComputedStyle(item).lineHeight)"
+    assert named.page.locator("h1").evaluate(lines) < 4
+
+
 def test_an_avatar_has_the_initials_of_a_name(named: Desk) -> None:
     named.page.goto(f"{named.server.url}/console/tenants/{named.tenant}/members/")
     for name, initials in AVATARS.items():
