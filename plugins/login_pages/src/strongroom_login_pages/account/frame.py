@@ -16,14 +16,14 @@ from strongroom_login_pages.visit import LoginVisit, View, logged_in
 ME: Final = "/users/me"
 
 SUBJECTS: Final = (
-    ("/", "security", "lock"),
+    ("/", "security", "lock", "", "security-short"),
     ("/profile", "profile", "user"),
     ("/devices", "devices", "laptop"),
     ("/access-keys", "access-keys", "key-round"),
     ("/invitations", "invitations", "mail"),
     ("/privacy", "privacy", "shield"),
 )
-"""The subjects: the paths of their pages, the keys of their names, and icons."""
+"""The subjects: the paths of their pages, and what a :class:`MenuSection` has of them."""
 
 _MAX_FORM: Final = 600
 """The longest form in JSON that the cookie keeps during a step-up: browsers limit its size."""
