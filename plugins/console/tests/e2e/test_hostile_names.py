@@ -106,3 +106,40 @@ def test_names_of_other_things_run_nothing(
         )
         expect(page.locator("h1")).to_be_visible()
     assert noted == []
+
+
+def test_400_names_run_nothing_in_the_dialog_of_sharing(
+    page: Page, server: LiveServer, noted: list[str]
+) -> None:
+    owner = server.user()
+    tenant = server.tenant(owner)
+    path = f"/api/v1/tenants/{tenant}"
+    names = [*ATTACKS, *nasty_names()]
+    replies = [
+        server.request("POST", f"{path}/groups", by=owner, json_body={"name": name}) for name in names
+    ]
+    groups = [reply.json() for reply in replies if reply.status == 201]
+    assert len(groups) > 200
+    file = server.upload(tenant, owner, "plan.txt", b"x")["id"]
+    for group in groups:
+        body = {"groupId": group["id"], "permission": "read"}
+        server.succeed("POST", f"{path}/files/{file}/group-grants", by=owner, json_body=body)
+    for name in ATTACKS:
+        body = {"kind": "read", "label": name}
+        server.succeed("POST", f"{path}/files/{file}/shares", by=owner, json_body=body)
+    log_in(page, server, owner)
+    page.goto(f"{server.url}/console/tenants/{tenant}/files/")
+    page.get_by_role("link", name="Share: plan.txt").click()
+    dialog = page.locator("dialog.sharing")
+    expect(dialog.locator(".grant")).to_have_count(len(groups) + 1)
+    field = dialog.get_by_role("combobox", name="Person or group")
+    for name in ATTACKS:
+        field.fill(name)
+        expect(dialog.get_by_role("listbox").get_by_role("option").first).to_be_visible()
+        field.press("Enter")
+        expect(field).to_be_focused()
+    entry = dialog.locator(".grant", has_text=ATTACKS[0])
+    entry.get_by_role("button", name="Can view").click()
+    entry.get_by_role("button", name="Remove the access").click()
+    expect(dialog.get_by_role("button", name="Undo")).to_be_visible()
+    assert noted == []
