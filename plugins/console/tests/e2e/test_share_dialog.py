@@ -172,6 +172,23 @@ def test_a_refused_link_stays_in_the_dialog_with_its_input(desk: Desk) -> None:
     expect(desk.page.locator("dialog #link-url")).to_be_visible()
 
 
+def test_a_member_beyond_the_offered_ones_is_found_by_the_server(desk: Desk) -> None:
+    add_members(desk, "Zhang Yan", "Zhang Wei")
+    # The page of a space with more members than it offers has only the first ones, and a path.
+    script = """() => {
+      const select = document.querySelector("dialog.sharing select[name=who]");
+      for (const option of [...select.options].slice(2)) option.remove();
+      select.dataset.source = select.form.getAttribute("action").replace("/grants", "");
+    }"""
+    dialog = open_dialog(desk)
+    desk.page.evaluate(script)
+    field(dialog).press_sequentially("zhang w")
+    expect(found(dialog)).to_have_count(1)
+    expect(found(dialog)).to_contain_text("Zhang Wei")
+    field(dialog).press("Enter")
+    expect(row(dialog, "Zhang Wei")).to_contain_text("Can view")
+
+
 @pytest.mark.parametrize("width", [320, 360, 1280])
 @pytest.mark.parametrize("is_touch", [False, True])
 def test_the_dialog_fits(server: LiveServer, browser: Browser, width: int, is_touch: bool) -> None:

@@ -92,11 +92,14 @@ def test_choices_beyond_the_bound_are_found_by_a_search(
         api.post(f"{tenant}/groups", {"name": f"Group {number} Café"}, by=person)
     node = api.upload(tenant, person, "plan.txt", b"the plan")["id"]
     page = f"{root}/nodes/{node}/share"
-    assert 'name="find"' not in browser.open(page).text
+    short = browser.open(page).text
+    assert 'name="find"' not in short
+    assert "data-source" not in short
     monkeypatch.setattr("strongroom.plugin_api.visits.Visit.most_read", 2)
     monkeypatch.setattr("strongroom.plugin_api.paging.PAGE_SIZE", 1)
     offered = browser.open(page).text
     assert 'name="find"' in offered
+    assert f'data-source="{page}"' in offered
     assert ">Group 3 Café, Group</option>" not in offered
     found = browser.open(f"{page}?find=cafe+3").text
     assert ">Group 3 Café, Group</option>" in found

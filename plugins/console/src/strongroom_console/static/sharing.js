@@ -3,9 +3,11 @@
 import {adopted, fetchPage, sendFrom} from "strongroom/documents.js";
 
 const ADDRESS = /^[^\s@,;:<>]+@[^\s@,;:<>]+\.[^\s@,;:<>]+$/;
+const SEARCH_AFTER = 250; // Milliseconds after the last key.
 const hasMouse = matchMedia("(pointer: fine)");
 let dialog = null; // That over the list.
 let hasChanged = false;
+let search = 0; // The timer of the latest one.
 
 // Opens the page of sharing over the list.
 export async function openSharing(url) {
@@ -130,6 +132,26 @@ document.addEventListener("change", (event) => {
   if (!target.matches(".sharing select[data-at-once]") || !target.value) return;
   if (document.activeElement?.matches("[role=combobox]")) target.form.requestSubmit();
 });
+
+// A space with more people than the page offers is searched by the server.
+document.addEventListener("input", (event) => {
+  const select = event.target.closest?.(".sharing .addition")?.querySelector("select[data-source]");
+  if (!select || !event.isTrusted || !event.target.matches("[role=combobox]")) return;
+  clearTimeout(search);
+  select.dataset.missing ??= select.dataset.nothing;
+  select.dataset.nothing = "…";
+  search = setTimeout(() => offerFound(select, event.target), SEARCH_AFTER);
+}, true);
+
+async function offerFound(select, input) {
+  const sought = input.value.trim();
+  const page = await fetchPage(`${select.dataset.source}?find=${encodeURIComponent(sought)}`).catch(() => null);
+  if (input.value.trim() !== sought || select.value) return;
+  select.dataset.nothing = select.dataset.missing;
+  if (page) select.replaceChildren(...[...page.getElementById(select.id).options].map((option) => document.adoptNode(option)));
+  select.value = "";
+  input.dispatchEvent(new InputEvent("input", {bubbles: true}));
+}
 
 function prepareAddition(root) {
   for (const button of root.querySelectorAll(".addition > button")) button.hidden = true;
