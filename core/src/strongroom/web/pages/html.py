@@ -265,7 +265,8 @@ def _parts(values: Iterable[object]) -> list[PagePart]:
             waiting += value[::-1]
         elif isinstance(value, dict):
             # Hot: a list has thousands of plain values, and a comprehension is a call for each row.
-            for item in reversed(value.values()):
+            # The values of a form are a generator.
+            for item in reversed([*value.values()]):
                 if type(item) not in _PLAIN:
                     waiting.append(item)
     return parts
