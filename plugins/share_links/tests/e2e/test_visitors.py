@@ -45,15 +45,15 @@ class Site:
         self.server = server
         self.owner: LiveUser = server.user()
         self.tenant = server.tenant(self.owner)
-        self.folder = self._folder("Reports", None)
-        self.inside = self._folder("照片", self.folder)
-        self.file = self._upload("May & June.txt", CONTENT, self.folder)
-        self.picture = self._upload("dot.png", PNG, self.inside)
+        self.folder = self.add_folder("Reports", None)
+        self.inside = self.add_folder("照片", self.folder)
+        self.file = self.upload("May & June.txt", CONTENT, self.folder)
+        self.picture = self.upload("dot.png", PNG, self.inside)
 
-    def _folder(self, name: str, parent: str | None) -> str:
+    def add_folder(self, name: str, parent: str | None) -> str:
         return str(self.server.folder_in(self.tenant, self.owner, name, parent)["id"])
 
-    def _upload(self, name: str, content: bytes, parent: str) -> str:
+    def upload(self, name: str, content: bytes, parent: str) -> str:
         return str(self.server.upload(self.tenant, self.owner, name, content, parent)["id"])
 
     def share(self, kind: str = "read", node: str | None = None, **body: Any) -> str:
@@ -275,6 +275,31 @@ def test_keys_lead_from_file_to_file(site: Site, browser: Browser) -> None:
     expect(page.locator("pre")).to_contain_text(CONTENT[:20].decode())
     page.keyboard.press("Escape")
     page.get_by_role("link", name="照片").wait_for()
+    page.close()
+
+
+def swipe(page: Page, left: int, to: int) -> None:
+    """Move a finger sideways."""
+    finger = page.context.new_cdp_session(page)
+    for kind, x in (("touchStart", left), ("touchMove", to)):
+        points = [{"x": x, "y": 400}]
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+@needs_chromium
+def test_swipes_lead_from_file_to_file(site: Site, browser: Browser) -> None:
+    folder = site.add_folder("Swiped", site.folder)
+    for name in ("first.txt", "second.txt"):
+        site.upload(name, name.encode(), folder)
+    page = browser.new_page(locale="en-US", has_touch=True, viewport={"width": 360, "height": 740})
+    page.goto(f"{site.share(node=folder)}/?view=first.txt")
+    swipe(page, 300, 100)
+    expect(page.locator("pre")).to_have_text("second.txt")
+    swipe(page, 100, 300)
+    expect(page.locator("pre")).to_have_text("first.txt")
+    swipe(page, 300, 280)
+    expect(page.locator("pre")).to_have_text("first.txt")
     page.close()
 
 
