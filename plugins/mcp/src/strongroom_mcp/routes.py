@@ -51,13 +51,7 @@ class McpApplication:
         self._endpoint = Endpoint(make_server(host), [origin.lower() for origin in origins])
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        reply = self._reply(environ)
-        status = f"{reply.status} {HTTPStatus(reply.status).phrase}"
-        headers = [("Cache-Control", "no-store"), *reply.headers.items()]
-        if reply.body is not None:
-            headers.append(("Content-Type", "application/json"))
-        start_response(status, headers)
-        return [reply.content]
+        return send_reply(self._reply(environ), start_response)
 
     def _reply(self, environ: WSGIEnvironment) -> HttpReply:
         headers = read_headers(environ)
@@ -74,6 +68,15 @@ class McpApplication:
         caller = find_caller(self._host)
         rate = f"{self._host.options.max_calls_per_minute}/minute"
         self._host.limits.check_rate("calls", [rate], caller.key_id or caller.user_id)
+
+
+def send_reply(reply: HttpReply, start_response: StartResponse) -> Iterable[bytes]:
+    """Send a response, which nothing between the server and the client stores."""
+    headers = [("Cache-Control", "no-store"), *reply.headers.items()]
+    if reply.body is not None:
+        headers.append(("Content-Type", "application/json"))
+    start_response(f"{reply.status} {HTTPStatus(reply.status).phrase}", headers)
+    return [reply.content]
 
 
 def read_headers(environ: WSGIEnvironment) -> Mapping[str, str]:
