@@ -7,7 +7,7 @@ import {text} from "./texts.js";
 // The rows of a list: further pages are added as the user scrolls, and a change refreshes them in place.
 
 const AHEAD = "1000px"; // How far below the window further rows are fetched.
-const KEPT = "4000px"; // How far from the window rows are laid out.
+const KEPT = "2000px"; // How far from the window rows are laid out. A page is higher, so a jump lays out one of them.
 const MOST_REFRESHED = 10; // Pages.
 
 const list = document.getElementById("list");
@@ -23,7 +23,10 @@ const nearEnd = new IntersectionObserver((entries) => {
 // Hides the rows of pages that are far away, because the layout of a hundred thousand rows takes long. Their
 // checkboxes stay in the form.
 const nearWindow = new IntersectionObserver((entries) => {
-  for (const {target, isIntersecting} of entries) isIntersecting ? unfold(target) : fold(target);
+  // The heights of the entries, because reading them of the elements would lay out the list between two changes.
+  for (const {target, isIntersecting, boundingClientRect} of entries) {
+    isIntersecting ? unfold(target) : fold(target, boundingClientRect.height);
+  }
 }, {rootMargin: KEPT});
 
 export function prepareList() {
@@ -87,11 +90,11 @@ export function rowOf(id) {
   return rows().find((row) => row.dataset.id === id);
 }
 
-function fold(body) {
+function fold(body, height) {
   if (body.classList.contains("folded") || body.contains(document.activeElement)) return;
   const cell = document.createElement("td");
   cell.colSpan = 9;
-  cell.style.height = `${body.offsetHeight}px`;
+  cell.style.height = `${height}px`;
   const spacer = document.createElement("tr");
   spacer.className = "spacer";
   spacer.append(cell);
@@ -230,7 +233,7 @@ const current = () => document.activeElement?.closest("#nodes tr[data-id]") ?? n
 function focusRow(row) {
   if (!row) return;
   unfold(row.parentElement);
-  linkOf(row).focus();
+  linkOf(row).focus({preventScroll: true});
   row.scrollIntoView({block: "nearest"});
 }
 

@@ -1,0 +1,95 @@
+"""What a key or a press costs in a list of 1,000 rows: scripts, styles, layout and painting."""
+
+from collections.abc import Callable
+from statistics import median
+
+import pytest
+from playwright.sync_api import CDPSession, Page, expect
+from tests.support.browsers import needs_chromium
+from tests.support.console_desk import Desk
+
+ROWS = 1000
+BATCH = 500
+ROUNDS = 5
+MOST_MILLISECONDS = 100
+MOST_OF_A_JUMP = 150
+"""A jump lays out a page of rows, and hides another one after the paint."""
+JUMPS = ("go to the last row", "go to the first row")
+
+pytestmark = [needs_chromium, pytest.mark.extended]
+
+SETTLED = 400
+
+
+def fill(desk: Desk) -> None:
+    """Have a file, and copies of it."""
+    file = desk.server.upload(desk.tenant, desk.user, "report.txt", b"x")["id"]
+    copy = {"operation": "copy", "fileId": file, "parentId": None, "onConflict": "rename"}
+    path = f"/api/v1/tenants/{desk.tenant}/files-batches"
+    for start in range(1, ROWS, BATCH):
+        body = {"items": [copy] * min(BATCH, ROWS - start)}
+        desk.server.succeed("POST", path, by=desk.user, json_body=body)
+
+
+def show_all(page: Page) -> None:
+    rows = page.locator("#nodes tr[data-id]")
+    for count in range(100, ROWS + 1, 100):
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        expect(rows.nth(count - 1)).to_be_attached()
+
+
+def press(key: str) -> Callable[[Page], None]:
+    return lambda page: page.keyboard.press(key)
+
+
+def click(selector: str, number: int = 0) -> Callable[[Page], None]:
+    return lambda page: page.locator(selector).nth(number).click()
+
+
+INTERACTIONS: dict[str, Callable[[Page], None]] = {
+    "go to the last row": press("End"),
+    "go to the first row": press("Home"),
+    "go down": press("ArrowDown"),
+    "select a row": press(" "),
+    "extend the selection": press("Shift+ArrowDown"),
+    "select all": press("Control+a"),
+    "clear the selection": press("Escape"),
+    "open a menu": click("#nodes [data-more]", 3),
+    "close the menu": press("Escape"),
+    "open the panel": click("#nodes tr[data-id] td a", 3),
+    "go to the next file": press("ArrowDown"),
+    "close the panel": press("Escape"),
+    "focus the search": press("/"),
+    "type a word": press("r"),
+}
+
+
+def processor_time(session: CDPSession) -> float:
+    """Return the processor time of the page's thread, in milliseconds."""
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    seconds: float = next(item["value"] for item in metrics if item["name"] == "TaskDuration")
+    return seconds * 1000
+
+
+def limit(name: str) -> int:
+    return MOST_OF_A_JUMP if name in JUMPS else MOST_MILLISECONDS
+
+
+def test_each_interaction_takes_little_processor_time(desk: Desk) -> None:
+    page = desk.page
+    fill(desk)
+    desk.open_files()
+    show_all(page)
+    session = page.context.new_cdp_session(page)
+    # Of the thread, because other processes of the machine delay paints.
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    times: dict[str, list[int]] = {name: [] for name in INTERACTIONS}
+    for _ in range(ROUNDS):
+        page.locator("#nodes tr[data-id] td a").first.focus()
+        for name, interact in INTERACTIONS.items():
+            before = processor_time(session)
+            interact(page)
+            page.wait_for_timeout(SETTLED)
+            times[name].append(round(processor_time(session) - before))
+    slow = {name: values for name, values in times.items() if median(values) > limit(name)}
+    assert not slow, times
