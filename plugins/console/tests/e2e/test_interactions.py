@@ -12,9 +12,6 @@ ROWS = 1000
 BATCH = 500
 ROUNDS = 5
 MOST_MILLISECONDS = 100
-MOST_OF_A_JUMP = 150
-"""A jump lays out a page of rows, and hides another one after the paint."""
-JUMPS = ("go to the last row", "go to the first row")
 
 pytestmark = [needs_chromium, pytest.mark.extended]
 
@@ -71,10 +68,6 @@ def processor_time(session: CDPSession) -> float:
     return seconds * 1000
 
 
-def limit(name: str) -> int:
-    return MOST_OF_A_JUMP if name in JUMPS else MOST_MILLISECONDS
-
-
 def test_each_interaction_takes_little_processor_time(desk: Desk) -> None:
     page = desk.page
     fill(desk)
@@ -91,5 +84,5 @@ def test_each_interaction_takes_little_processor_time(desk: Desk) -> None:
             interact(page)
             page.wait_for_timeout(SETTLED)
             times[name].append(round(processor_time(session) - before))
-    slow = {name: values for name, values in times.items() if median(values) > limit(name)}
+    slow = {name: values for name, values in times.items() if median(values) > MOST_MILLISECONDS}
     assert not slow, times

@@ -7,11 +7,12 @@ import {text} from "./texts.js";
 // The rows of a list: further pages are added as the user scrolls, and a change refreshes them in place.
 
 const AHEAD = "1000px"; // How far below the window further rows are fetched.
-const KEPT = "2000px"; // How far from the window rows are laid out. A page is higher, so a jump lays out one of them.
+const KEPT = "1000px"; // How far from the window rows are laid out.
 const MOST_REFRESHED = 10; // Pages.
 
 const list = document.getElementById("list");
 let fetching = null;
+let pages = 1;
 
 export const table = () => document.getElementById("nodes");
 export const rows = () => [...(table()?.querySelectorAll("tr[data-id]") ?? [])];
@@ -20,8 +21,8 @@ const nearEnd = new IntersectionObserver((entries) => {
   if (entries.some((entry) => entry.isIntersecting)) showMore();
 }, {rootMargin: AHEAD});
 
-// Hides the rows of pages that are far away, because the layout of a hundred thousand rows takes long. Their
-// checkboxes stay in the form.
+// Hides the groups of rows that are far away, because the layout of a hundred thousand rows takes long. Their
+// checkboxes stay in the form. A page has several groups, so that a jump lays out few rows.
 const nearWindow = new IntersectionObserver((entries) => {
   // The heights of the entries, because reading them of the elements would lay out the list between two changes.
   for (const {target, isIntersecting, boundingClientRect} of entries) {
@@ -53,24 +54,24 @@ async function addPage(takesFocus) {
   if (!next) return;
   const page = await fetchPage(next.href);
   const known = new Set(rows().map((row) => row.dataset.id));
-  const body = document.createElement("tbody");
-  body.append(...adopted(page.querySelector("#nodes tbody")));
+  const bodies = adopted(page.getElementById("nodes")).filter((part) => part.tagName === "TBODY");
   // A change of the list meanwhile shifts its pages.
-  for (const row of body.querySelectorAll("tr")) if (known.has(row.dataset.id)) row.remove();
-  table().append(body);
+  for (const row of bodies.flatMap((body) => [...body.rows])) if (known.has(row.dataset.id)) row.remove();
+  table().append(...bodies);
+  pages += 1;
   const fresh = page.querySelector(".pages");
   fresh.querySelector("a[rel=prev]")?.remove();
   links.replaceChildren(...adopted(fresh));
   nearEnd.unobserve(links);
   prepareList();
   list.dispatchEvent(new CustomEvent("strongroom:rows", {bubbles: true}));
-  if (takesFocus) body.querySelector("a")?.focus();
+  if (takesFocus) bodies[0].querySelector("a")?.focus();
 }
 
 // Shows the list as it is now; what is chosen stays so, and the focus stays at its row.
 export async function refresh() {
   await fetching;
-  const pages = Math.min(MOST_REFRESHED, table()?.tBodies.length ?? 1);
+  const most = Math.min(MOST_REFRESHED, pages);
   const fresh = await fetchPage(location.href);
   const chosen = new Set(rows().filter((row) => row.querySelector("input").checked).map((row) => row.dataset.id));
   const focused = document.activeElement?.closest("tr[data-id]")?.dataset.id;
@@ -79,8 +80,9 @@ export async function refresh() {
   list.replaceChildren(...adopted(fresh.getElementById("list")));
   const total = fresh.querySelector(".filters .total");
   if (total) document.querySelector(".filters .total")?.replaceChildren(...adopted(total));
+  pages = 1;
   prepareList();
-  for (let shown = 1; shown < pages; shown += 1) await showMore();
+  for (let shown = 1; shown < most; shown += 1) await showMore();
   for (const row of rows()) row.querySelector("input").checked = chosen.has(row.dataset.id);
   if (focused) rowOf(focused)?.querySelector("a").focus();
   list.dispatchEvent(new CustomEvent("strongroom:rows", {bubbles: true}));
