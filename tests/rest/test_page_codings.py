@@ -149,7 +149,7 @@ class TestTokens:
         for path in (files, "/account/login", "/account/", f"{CONSOLE}/find"):
             first, second = (browser.request(path).text for _ in range(2))
             tokens = [{*re.findall(r'csrf(?:" value)?="([^"]+)"', page)} for page in (first, second)]
-            assert [len(found) for found in tokens] == [1, 1], path
+            assert [len(values) for values in tokens] == [1, 1], path
             token = tokens[0].pop()
             for part in (token[:LETTERS], token[32 : 32 + LETTERS], token[-LETTERS:]):
                 assert part not in second, path
@@ -185,10 +185,10 @@ def saving(browser: PageBrowser) -> float:
     right, wrong = token[:LETTERS], token[:LETTERS].translate(_OTHERS)
     sizes: Mapping[str, list[int]] = {right: [], wrong: []}
     for _ in range(RESPONSES):
-        for guess, found in sizes.items():
+        for guess, lengths in sizes.items():
             page = browser.request(f'{CONSOLE}/find?q=csrf"+value="{guess}', None, **GZIP)
             assert guess.encode() in zlib.decompress(page.data, wbits=31)
-            found.append(len(page.data))
+            lengths.append(len(page.data))
     return mean(sizes[wrong]) - mean(sizes[right])
 
 
