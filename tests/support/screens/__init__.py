@@ -10,6 +10,7 @@ from typing import Final
 from tests.support.browser_pages import Screen
 from tests.support.screens.account import ACCOUNT
 from tests.support.screens.brand import BRAND
+from tests.support.screens.captchas import CAPTCHAS, captcha_stage
 from tests.support.screens.console import CONSOLE, WITHOUT_TRASH
 from tests.support.screens.console_stage import console_stage, stage_without_trash
 from tests.support.screens.core import CORE, SET_UP
@@ -49,6 +50,7 @@ AREAS: Final = {
     "core": Area(CORE),
     "sign-in": Area(SIGN_IN),
     "registration": Area(REGISTRATION),
+    "captchas": Area(CAPTCHAS, captcha_stage),
     "account": Area(ACCOUNT),
     "shares": Area(SHARES),
     # A scan registers people, and its page has no form for the terms.
