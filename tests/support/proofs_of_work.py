@@ -11,9 +11,9 @@ from tests.support.api import Json
 
 def work_in(page: str) -> Json:
     """Return the challenge of a page."""
-    found = re.search(r'data-work="([^"]+)"', page)
-    assert found is not None
-    work: Json = json.loads(unescape(found[1]))
+    match = re.search(r'data-work="([^"]+)"', page)
+    assert match is not None
+    work: Json = json.loads(unescape(match[1]))
     return work
 
 

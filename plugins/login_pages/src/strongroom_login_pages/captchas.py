@@ -15,7 +15,15 @@ def captcha_member(visit: LoginVisit, purpose: str) -> dict[str, Any]:
     return {"captcha": answer} if answer else {}
 
 
-def refusal_text(error: str | None, captcha: PagePart | None) -> str | None:
+def refusal_text(visit: LoginVisit, error: str | None, captcha: PagePart | None) -> str | None:
     """Return the key of the text for a refusal; a captcha without a question has no wrong answer."""
-    is_automatic = captcha is not None and captcha.is_automatic
-    return "captcha-expired" if error in REFUSED and is_automatic else error
+    if captcha is None:
+        return error
+    if requests_picture(visit):
+        return "error.captcha-required"
+    return "captcha-expired" if error in REFUSED and captcha.is_automatic else error
+
+
+def requests_picture(visit: LoginVisit) -> bool:
+    """Return whether the form requests a picture only, whatever its other fields contain."""
+    return visit.form.get("captchaKind") == "picture" and not visit.form.get("captchaAnswer")

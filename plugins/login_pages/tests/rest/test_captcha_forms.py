@@ -199,6 +199,12 @@ class TestForms:
         visit.browser.send(form.action, captchaAnswer="123456", **form.fields)
         assert (visit.browser.path, visit.browser.page.status_code) == (f"/account/{form.after}", 200)
 
+    def test_the_button_for_a_picture_needs_no_other_field(self, visit: Visit, form: Form) -> None:
+        form.prepare(visit)
+        visit.browser.send(form.action, captchaKind="picture")
+        assert visit.browser.message == "Answer the question below, too."
+        assert 'src="data:image/png' in visit.browser.page.text
+
     def test_a_page_that_was_open_for_too_long_says_so(self, visit: Visit, form: Form) -> None:
         form.prepare(visit)
         answer = solve(work_in(visit.browser.page.text))

@@ -133,6 +133,8 @@ class SharePages:
     def prove(self, secret: str, fields: MultiDict[str, str]) -> Any:
         """Check the password, and return to the page with the cookie of the proof."""
         opened = self._shares.opener.open(secret, needs_proof=False)
+        if fields.get("captchaKind") == "picture" and not fields.get("captchaAnswer"):
+            return self._password_with_picture(opened, fields)
         form = SchemaForm(PasswordForm(), fields)
         if form.faults:
             return self._password(opened, form, captcha=self._next_captcha(fields))
@@ -167,6 +169,12 @@ class SharePages:
         """Return the form for the password; it contains nothing else of the share."""
         shown = {"error": None, "captcha": None, **values}
         return self._visit(opened).page("password.html", form=form, **shown)
+
+    def _password_with_picture(self, opened: OpenedShare, fields: MultiDict[str, str]) -> Any:
+        """Return the form with a picture, whose button needs no password."""
+        form, captcha = SchemaForm(PasswordForm()), self._next_captcha(fields)
+        fault = "captcha_required" if captcha else "too_many"
+        return self._password(opened, form, status=400, error=fault, captcha=captcha)
 
     def _next_captcha(
         self, fields: MultiDict[str, str], error: ApiError | None = None

@@ -103,9 +103,9 @@ class TestCaptchasOfBrowsers:
         """Send the form of the last page with a captcha."""
         data = {"password": PASSWORD, **fields}
         if answer is not None:
-            found = re.search('name="captcha" value="([^"]+)"', answer.text)
-            assert found
-            data["captcha"] = found[1]
+            match = re.search('name="captcha" value="([^"]+)"', answer.text)
+            assert match
+            data["captcha"] = match[1]
         return page(visitor, language, "POST", data=data)
 
     @pytest.mark.parametrize("language", LANGUAGES)
@@ -128,6 +128,11 @@ class TestCaptchasOfBrowsers:
         asked = self.send(visitor, "en")
         picture = self.send(visitor, "en", asked, password=password, captchaKind="picture")
         assert 'src="data:image/png' in picture.text
+        assert (alert_of(picture), fault_of(picture, "password")) == (
+            TEXTS["en"]["captcha_required"],
+            "",
+        )
+        assert "captcha-fault" not in picture.text
         wrong = self.send(visitor, "en", picture, captchaAnswer="wrong", captchaKind="picture")
         assert alert_of(wrong) == TEXTS["en"]["captcha_invalid"]
         monkeypatch.setattr(DigitsCaptcha, "verify", lambda *_: True)

@@ -58,7 +58,7 @@ def show(
     """
     flash = visit.take_flash()
     error, reason = _reason(refusal) if refusal else (None, None)
-    error = refusal_text(error, values.get("captcha"))
+    error = refusal_text(visit, error, values.get("captcha"))
     return visit.page(
         f"account/{template}",
         status=HTTPStatus.BAD_REQUEST if refusal else HTTPStatus.OK,

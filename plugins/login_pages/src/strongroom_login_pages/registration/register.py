@@ -197,7 +197,7 @@ def _request_form(visit: LoginVisit, error: str | None = None, *, notice: str | 
     return visit.page(
         "registration/register.html",
         status=400 if error else 200,
-        error=refusal_text(error, captcha),
+        error=refusal_text(visit, error, captcha),
         notice=notice,
         contact=CODE_TEXTS[kinds],
         terms=options.terms,

@@ -90,7 +90,7 @@ def _request_form(visit: LoginVisit, error: str | None = None, *, notice: str | 
     return visit.page(
         "reset/forgot.html",
         status=400 if error else 200,
-        error=refusal_text(error, captcha),
+        error=refusal_text(visit, error, captcha),
         notice=notice,
         contact=CODE_TEXTS[visit.login_options.reset_codes],
         username=visit.form.get("username", visit.flow.attempt.username),

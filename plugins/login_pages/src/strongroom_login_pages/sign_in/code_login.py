@@ -138,7 +138,7 @@ def _request_form(visit: LoginVisit, error: str | None = None, *, notice: str | 
     return visit.page(
         "sign_in/code_request.html",
         status=400 if error else 200,
-        error=refusal_text(error_text(error), captcha) if error else None,
+        error=refusal_text(visit, error_text(error), captcha) if error else None,
         notice=notice,
         recipient=visit.flow.attempt.username,
         captcha=captcha,

@@ -6,7 +6,7 @@ from typing import Any, Final
 from strongroom.plugin_api.browser import is_local_path
 from strongroom.plugin_api.forms import PagePart
 from strongroom.plugin_api.web import RestResponse
-from strongroom_login_pages.captchas import REFUSED, captcha_member
+from strongroom_login_pages.captchas import REFUSED, captcha_member, requests_picture
 from strongroom_login_pages.front_ends.returns import FrontEnds
 from strongroom_login_pages.sign_in import code_login
 from strongroom_login_pages.sign_in.links import LinkOrder, ShownLinks
@@ -112,7 +112,8 @@ class Login:
         # After one captcha, the next attempt needs another.
         needs_captcha = error in REFUSED or "captcha" in visit.form
         captcha = visit.captcha(_PURPOSE) if needs_captcha else None
-        return self._form(visit, _refusal_text(error, captcha), captcha=captcha)
+        text = "error.captcha-required" if requests_picture(visit) else _refusal_text(error, captcha)
+        return self._form(visit, text, captcha=captcha)
 
     def _form(self, visit: LoginVisit, error: str | None = None, **values: Any) -> Any:
         shown = {"notice": None, "problem": None, "captcha": None, **values}
