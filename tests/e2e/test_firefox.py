@@ -12,7 +12,7 @@ import pyotp
 import pytest
 
 from strongroom.testing.server import PASSWORD
-from tests.support.npm import NPM, install_package
+from tests.support.npm import NPM, install_packages
 from tests.support.screens.sign_in import enrol_app_of
 from tests.support.screens.stage import CAPTCHA, Stage, full_stage
 
@@ -38,7 +38,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 def journey(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The script of the journey, in a folder with the driver of Firefox."""
     folder = tmp_path_factory.mktemp("firefox")
-    install_package(folder, DRIVER)
+    install_packages(folder, DRIVER)
     return Path(shutil.copy(JOURNEY, folder))
 
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser
 
 from strongroom.testing.server import PASSWORD, LiveServer, LiveUser, free_port, live_server
 from tests.support.browsers import CHROMIUM, needs_chromium
-from tests.support.npm import NPM, install_package
+from tests.support.npm import NPM, install_packages
 
 # Version 13 needs Node.js 22.
 LIGHTHOUSE: Final = "lighthouse@12.2.3"
@@ -36,7 +36,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def lighthouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("lighthouse")
-    install_package(folder, LIGHTHOUSE)
+    install_packages(folder, LIGHTHOUSE)
     return folder / "node_modules/.bin/lighthouse"
 
 

@@ -18,6 +18,7 @@ from tests.support.browsers import CHROMIUM, chromium
 from tests.support.client import Client
 from tests.support.commands import run_command
 from tests.support.environment import Environment
+from tests.support.npm import install_packages
 from tests.support.server import Server
 
 Json = dict[str, Any]
@@ -239,16 +240,8 @@ def test_the_python_client_logs_in_and_lists_tenants(
 @pytest.fixture(scope="module")
 def npm_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the packages of an npm installation of its own are."""
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("npm is not on this machine")
     folder = tmp_path_factory.mktemp("npm")
-    options = ("--prefix", folder, "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline")
-    result = subprocess.run(
-        [npm, "install", *options, *TYPESCRIPT], capture_output=True, text=True, check=False
-    )
-    if result.returncode != 0:
-        pytest.skip(f"npm could not install {TYPESCRIPT[0]}: {result.stderr.strip()[:200]}")
+    install_packages(folder, *TYPESCRIPT, options=("--ignore-scripts",))
     return folder / "node_modules"
 
 

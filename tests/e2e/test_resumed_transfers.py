@@ -23,6 +23,7 @@ from tests.support.client import Client, Json
 from tests.support.databases import on_sqlite
 from tests.support.environment import Environment
 from tests.support.front_end import front_end
+from tests.support.npm import install_packages
 from tests.support.proxy import CuttingProxy, cutting
 from tests.support.server import Server, serving, write_config
 
@@ -51,16 +52,8 @@ CURL_PARTIAL_FILE, CURL_RECEIVE_ERROR = 18, 56
 @pytest.fixture(scope="module")
 def node_modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where tus-js-client and Uppy are installed."""
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("npm is not on this machine")
     folder = tmp_path_factory.mktemp("npm")
-    options = ("--prefix", folder, "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline")
-    result = subprocess.run(
-        [npm, "install", *options, *PACKAGES], capture_output=True, text=True, check=False
-    )
-    if result.returncode != 0:
-        pytest.skip(f"npm could not install {PACKAGES[0]}: {result.stderr.strip()[:200]}")
+    install_packages(folder, *PACKAGES, options=("--ignore-scripts",))
     return folder
 
 

@@ -10,9 +10,17 @@ import pytest
 NPM: Final = shutil.which("npm")
 
 
-def install_package(folder: Path, package: str) -> None:
-    """Install a package into a folder; skip the test if npm cannot."""
-    command = [str(NPM), "install", "--no-audit", "--no-fund", "--prefix", str(folder), package]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+def install_packages(folder: Path, *packages: str, options: tuple[str, ...] = ()) -> None:
+    """Install packages into a folder; skip the test if npm is missing or cannot.
+
+    Args:
+        options: further ones of npm, such as ``--ignore-scripts``.
+    """
+    if NPM is None:
+        pytest.skip("npm is not on this machine")
+    command = [NPM, "install", "--no-audit", "--no-fund", "--prefer-offline", "--prefix", str(folder)]
+    result = subprocess.run(
+        [*command, *options, *packages], capture_output=True, text=True, check=False, timeout=600
+    )
     if result.returncode != 0:
-        pytest.skip(f"npm could not install {package}: {result.stderr.strip()[:200]}")
+        pytest.skip(f"npm could not install {packages[0]}: {result.stderr.strip()[:200]}")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from tests.support.npm import install_packages
 from tests.support.server import is_listening
 from tests.support.waiting import wait_until
 
@@ -44,13 +45,9 @@ class RealProvider:
 
 def install(folder: Path) -> Path:
     """Install the npm package next to its script; return the script."""
-    npm = shutil.which("npm")
-    if npm is None or shutil.which("node") is None:
-        pytest.skip("there is no node, or no npm")
-    command = [npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(folder)]
-    result = subprocess.run([*command, PACKAGE], capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        pytest.skip(f"npm could not install {PACKAGE}: {result.stderr.strip()[:200]}")
+    if shutil.which("node") is None:
+        pytest.skip("there is no node")
+    install_packages(folder, PACKAGE, options=("--ignore-scripts",))
     return Path(shutil.copy(SCRIPT, folder))
 
 
