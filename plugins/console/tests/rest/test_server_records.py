@@ -138,7 +138,7 @@ def test_a_fresh_proof_leads_back_to_the_form(api: Api, browser: PageBrowser) ->
 
 def test_logins_are_listed(browser: PageBrowser) -> None:
     page = browser.open(f"{ROOT}/logins/")
-    assert '<span class="tag">password</span>' in page.text
+    assert "<strong>Password</strong> <code>password</code>" in page.text
     assert "No provider is configured." in page.text
 
 

@@ -48,4 +48,4 @@ def _person(
     user = included[member["user"]["$ref"]]
     path = f"{node_path(node['tenantId'], node['id'])}/access"
     explained = visit.read(path, userId=user["id"])
-    return {**explained, "name": user["name"], "is_me": user["id"] == visit.session.user_id}
+    return {**explained, **user, "is_me": user["id"] == visit.session.user_id}

@@ -6,6 +6,7 @@ from flask import Blueprint
 
 from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.visits import current_visit
+from strongroom_console.days import find_days
 from strongroom_console.file_actions import ACTIONS
 from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.my_files.nodes import node_page, read_node
@@ -61,7 +62,7 @@ def show_activity(tenant_id: str, node_id: str) -> Any:
         "my_files/node_activity.html",
         node,
         "activity",
-        events=page["data"],
+        days=find_days(page["data"]),
         included=page["included"],
         links=page_links(page["meta"]),
         actions=ACTIONS,

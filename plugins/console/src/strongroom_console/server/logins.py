@@ -7,6 +7,7 @@ from flask import Blueprint
 
 from strongroom.plugin_api.visits import current_visit
 from strongroom_console.server.frame import server_page
+from strongroom_console.server.titles import title_key
 
 MODES: Final[Mapping[str, str]] = {
     "open": "registration-open",
@@ -30,4 +31,5 @@ def show_logins() -> Any:
         providers=providers.data,
         modes=MODES,
         options=visit.host.logins.options,
+        title_key=title_key,
     )

@@ -153,6 +153,7 @@ def list_messages() -> Any:
         messages=messages,
         iso_format=iso_format,
         states=MESSAGE_STATES,
+        title_key=title_key,
         newer=number - 1,
         older=number + 1 if len(messages) == PAGE_SIZE and number < _LAST_PAGE else 0,
     )

@@ -18,8 +18,8 @@ def title_key(kind: str, key: str) -> str | None:
     """Return the key of a title; ``None`` if the key of a setting or a job has none.
 
     Args:
-        kind: ``setting``, ``section``, ``job`` or ``plugin``.
-        key: the key in the configuration, or the name of the job or plugin.
+        kind: ``setting``, ``section``, ``job``, ``plugin``, ``message`` or ``method``.
+        key: the key in the configuration, or the name of the job and such.
     """
     names = (f"{kind}.{key}", f"{kind}.{_NAMED.sub(_ANY, key)}")
     return next((name for name in names if name in _titles("en")), None)
