@@ -26,7 +26,7 @@ from strongroom_mcp.protocol.registry import (
     text_block,
 )
 from strongroom_mcp.protocol.server import Server, ServerInfo
-from strongroom_mcp.routes import read_headers, send_reply
+from strongroom_mcp.replies import read_headers, send_reply
 from tests.support.shares import PNG
 
 Json = Mapping[str, Any]

@@ -96,4 +96,28 @@ ROWS: Final = (
         "if False:",
         "mcp/rest/test_writing_tools.py::test_the_folder_of_the_key_stays",
     ),
+    agents(
+        "agents-link-end",
+        "A link of an agent expires.",
+        "links.py::open_link",
+        "return link if link.kind == kind and host.clock.now() < link.expires_at else None",
+        "return link if link.kind == kind else None",
+        "mcp/rest/test_links.py::test_a_file_is_downloaded_for_a_minute",
+    ),
+    agents(
+        "agents-link-key",
+        "A link of an agent ends with its key.",
+        "links.py::Link.delegation",
+        "self.user_id, self.tenant_id, self.file_id, level, required=level, key_id=self.key_id",
+        "self.user_id, self.tenant_id, self.file_id, level, required=level",
+        "mcp/rest/test_links.py::test_a_link_ends_with_the_key_and_the_right",
+    ),
+    agents(
+        "agents-link-kind",
+        "A link to download takes no upload.",
+        "links.py::open_link",
+        "return link if link.kind == kind and host.clock.now() < link.expires_at else None",
+        "return link if host.clock.now() < link.expires_at else None",
+        "mcp/rest/test_links.py::test_a_link_is_for_one_kind_of_request",
+    ),
 )

@@ -3,9 +3,10 @@
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import LargeBody, MountedApplication
+from strongroom_mcp.links import PREFIX
 from strongroom_mcp.options import McpOptions
 from strongroom_mcp.protocol.endpoint import MAX_BODY
-from strongroom_mcp.routes import PREFIX, McpApplication
+from strongroom_mcp.routes import McpApplication
 
 API_VERSION = "2.0"
 
@@ -17,5 +18,5 @@ def register_options() -> type[McpOptions]:
 
 @hookimpl
 def register_wsgi_applications(host: HostAPI) -> list[MountedApplication]:
-    bodies = [LargeBody("POST", "/", MAX_BODY)]
+    bodies = [LargeBody("POST", "/", MAX_BODY), LargeBody("PUT", "/uploads/<link>")]
     return [MountedApplication(PREFIX, McpApplication(host), large_bodies=bodies)]

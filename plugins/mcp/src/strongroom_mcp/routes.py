@@ -1,7 +1,6 @@
 """The WSGI application at ``/mcp``."""
 
-from collections.abc import Iterable, Mapping
-from http import HTTPStatus
+from collections.abc import Iterable
 from importlib.metadata import version
 from typing import Final
 from urllib.parse import urlsplit
@@ -9,13 +8,13 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 
 from strongroom.plugin_api.host import HostAPI
 from strongroom_mcp.callers import find_caller
+from strongroom_mcp.link_routes import find_answer
 from strongroom_mcp.protocol.endpoint import MAX_BODY, Endpoint, HttpReply
 from strongroom_mcp.protocol.registry import Registry
 from strongroom_mcp.protocol.server import Server, ServerInfo
-from strongroom_mcp.tools import browsing, changing, grep, reading, spaces, writing
+from strongroom_mcp.replies import read_headers, send_reply
+from strongroom_mcp.tools import browsing, changing, grep, linking, reading, spaces, writing
 from strongroom_mcp.tools.resources import make_resources
-
-PREFIX: Final = "/mcp"
 
 INSTRUCTIONS: Final = (
     "Files of a Strongroom server. You see what the access key or the user may see, often one folder. "
@@ -31,6 +30,7 @@ FILE_TOOLS: Final = (
     *reading.TOOLS,
     *writing.TOOLS,
     *changing.TOOLS,
+    *linking.TOOLS,
 )
 
 
@@ -51,12 +51,12 @@ class McpApplication:
         self._endpoint = Endpoint(make_server(host), [origin.lower() for origin in origins])
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if environ["PATH_INFO"] not in ("", "/"):
+            return find_answer(self._host, environ)(environ, start_response)
         return send_reply(self._reply(environ), start_response)
 
     def _reply(self, environ: WSGIEnvironment) -> HttpReply:
         headers = read_headers(environ)
-        if environ["PATH_INFO"] not in ("", "/"):
-            return HttpReply(404)
         refusal = self._endpoint.refuse(environ["REQUEST_METHOD"], headers)
         if refusal is not None:
             return refusal
@@ -68,22 +68,3 @@ class McpApplication:
         caller = find_caller(self._host)
         rate = f"{self._host.options.max_calls_per_minute}/minute"
         self._host.limits.check_rate("calls", [rate], caller.key_id or caller.user_id)
-
-
-def send_reply(reply: HttpReply, start_response: StartResponse) -> Iterable[bytes]:
-    """Send a response, which nothing between the server and the client stores."""
-    headers = [("Cache-Control", "no-store"), *reply.headers.items()]
-    if reply.body is not None:
-        headers.append(("Content-Type", "application/json"))
-    start_response(f"{reply.status} {HTTPStatus(reply.status).phrase}", headers)
-    return [reply.content]
-
-
-def read_headers(environ: WSGIEnvironment) -> Mapping[str, str]:
-    """Return the headers of a request, with names in lower case and values without outer spaces."""
-    headers = {
-        name[5:].replace("_", "-").lower(): str(value).strip()
-        for name, value in environ.items()
-        if name.startswith("HTTP_")
-    }
-    return {**headers, "content-type": str(environ.get("CONTENT_TYPE", ""))}

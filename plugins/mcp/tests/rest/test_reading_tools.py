@@ -13,7 +13,15 @@ from strongroom_mcp.tools.reading import MAX_BYTES
 
 pytestmark = [on_sqlite, pytest.mark.config({"plugins": {"enabled": PLUGINS}})]
 
-READ_ONLY = {"spaces_list", "files_list", "files_search", "files_stat", "files_grep", "files_read"}
+READ_ONLY = {
+    "spaces_list",
+    "files_list",
+    "files_search",
+    "files_stat",
+    "files_grep",
+    "files_read",
+    "files_download_link",
+}
 
 
 @pytest.fixture
