@@ -100,8 +100,8 @@ class PageDesign:
             self.brand, font=names.get("font_file"), picture=names.get("background_image")
         )
         sheets = {
-            "pages.css": read_sheet("tokens.css", "pages.css", "parts.css"),
-            "brand.css": minified(brand),
+            # One file, because the first paint of a page waits for each connection of its sheets.
+            "pages.css": f"{read_sheet('tokens.css', 'pages.css', 'parts.css')} {minified(brand)}",
             "frame.css": read_sheet("frame.css"),
         }
         contents = {name: sheet.encode() for name, sheet in sheets.items()}
@@ -117,7 +117,7 @@ class PageDesign:
     def styles(self) -> tuple[str, ...]:
         """The paths of the style sheets, in their order."""
         own = [file.name for key, file in self._files.items() if key == "css_file"]
-        return tuple(self._path(name) for name in ("pages.css", "brand.css", *own))
+        return tuple(self._path(name) for name in ("pages.css", *own))
 
     @cached_property
     def frame_style(self) -> str:
