@@ -189,6 +189,28 @@ def test_a_member_beyond_the_offered_ones_is_found_by_the_server(desk: Desk) -> 
     expect(row(dialog, "Zhang Wei")).to_contain_text("Can view")
 
 
+def test_a_phone_shows_short_titles_and_sheets_and_raises_no_keyboard(
+    server: LiveServer, browser: Browser
+) -> None:
+    size = {"width": 360, "height": 740}
+    with desk_at(server, browser, viewport=size, has_touch=True) as desk:
+        desk.server.upload(desk.tenant, desk.user, f"{'x' * 251}.txt", b"x")
+        desk.open_files()
+        desk.page.evaluate(
+            "url => document.dispatchEvent(new CustomEvent('strongroom:share', {detail: url}))",
+            desk.page.locator("#nodes a[href$='/share']").first.get_attribute("href"),
+        )
+        heading = desk.page.locator("dialog.sharing h2")
+        expect(heading).to_be_focused()
+        box = heading.bounding_box()
+        assert box is not None
+        assert box["height"] < 60
+        desk.page.get_by_role("button", name="Can manage").click()
+        sheet = desk.page.locator("dialog.sharing .popup:popover-open").bounding_box()
+        assert sheet is not None
+        assert sheet["width"] == 360
+
+
 @pytest.mark.parametrize("width", [320, 360, 1280])
 @pytest.mark.parametrize("is_touch", [False, True])
 def test_the_dialog_fits(server: LiveServer, browser: Browser, width: int, is_touch: bool) -> None:

@@ -27,10 +27,13 @@ async function show(page, place = "") {
   focusPlace(place);
 }
 
-// Focuses what is wrong, the button of the popover that was used, or the field for people.
+// Focuses what is wrong, the button of the popover that was used, the field for people, or under a finger, which would
+// raise the keyboard, the heading.
 function focusPlace(place) {
+  const heading = dialog.querySelector("h2");
+  heading.tabIndex = -1;
   const opener = place && dialog.querySelector(`[popovertarget="${CSS.escape(place)}"]`);
-  (dialog.querySelector("[aria-invalid]") ?? (opener || (hasMouse.matches ? field() : null)))?.focus();
+  (dialog.querySelector("[aria-invalid]") ?? (opener || (hasMouse.matches && field()) || heading)).focus();
 }
 
 const field = () => dialog.querySelector("[role=combobox]");
