@@ -12,7 +12,7 @@ from tests.support.agents import (
     modern_headers,
     modern_message,
 )
-from tests.support.api import Api, error_code
+from tests.support.api import Api, Person, error_code
 from tests.support.databases import on_sqlite
 
 from strongroom_mcp.protocol.revisions import (
@@ -290,3 +290,14 @@ def test_the_rate_of_a_key_is_limited(office: Office) -> None:
     assert statuses == [200, 200, 200, 429, 429]
     assert "Retry-After" in agent.ask("tools/list").headers
     assert other.ask("tools/list").status_code == 200
+
+
+def test_an_impersonated_user_has_no_agent(office: Office) -> None:
+    api = office.api
+    body = {"reason": "Ticket", "minutes": 5}
+    admin = api.person(admin=True)
+    started = api.post(f"/users/{office.user.id}/impersonation", body, by=admin)
+    assert started.status_code in (200, 201), started.text
+    person = Person(office.user.id, office.user.email, started.json["accessToken"])
+    answer = Agent(api, person).ask("tools/list")
+    assert (answer.status_code, error_code(answer)) == (403, "error.impersonation-refused")
