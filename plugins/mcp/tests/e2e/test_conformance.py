@@ -12,7 +12,7 @@ from tests.support.api import Api
 from tests.support.config import Table
 from tests.support.conformance_tools import make_application, serve, with_token
 from tests.support.databases import on_sqlite
-from tests.support.npm import NPM, install_package
+from tests.support.npm import NPM, install_packages
 
 from strongroom.testing.server import free_port
 
@@ -75,8 +75,7 @@ pytestmark = [
 def suite(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     """The command of the suite."""
     folder = tmp_path_factory.mktemp("conformance")
-    install_package(folder, NODE)
-    install_package(folder, SUITE)
+    install_packages(folder, NODE, SUITE)
     modules = folder / "node_modules"
     program = modules / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
     return str(modules / "node" / "bin" / "node"), str(program)
