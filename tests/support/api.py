@@ -23,6 +23,7 @@ from strongroom.foundation.config import load
 from strongroom.foundation.database import postgresql
 from strongroom.identity.accounts.registration import Registration, RegistrationService
 from strongroom.identity.users.models import UserType
+from strongroom.identity.verification.captchas import CaptchaService, PageCaptcha
 from strongroom.testing.clock import ManualClock
 from strongroom.web.feature import Feature
 from tests.support.databases import leave_out_the_disk
@@ -30,6 +31,7 @@ from tests.support.outbox import messages_in
 from tests.support.waiting import PATIENCE_SECONDS
 
 PASSWORD = "Correct1Horse"
+_PURPOSES = {"login/code": "login-code", "register": "register", "forgot": "reset-password"}
 Json = dict[str, Any]
 
 
@@ -126,6 +128,13 @@ class Api:
     def captcha(self) -> Json:
         """Return a captcha with its answer."""
         return {"id": self.post("/captchas", {}).json["id"], "answer": "42"}
+
+    def page_captcha(self, path: str) -> Json:
+        """Return the captcha of a form of the login pages with its answer."""
+        captchas = self.container.get(CaptchaService)
+        purpose = f"login_pages/{_PURPOSES[path]}"
+        issued = captchas.issue(PageCaptcha(captchas.page_provider, purpose))
+        return {"id": issued.id, "answer": "42"}
 
     def request_code(self, recipient: str, purpose: str, **options: Any) -> Answer:
         """Try to have a code sent."""

@@ -123,7 +123,7 @@ class WaysMachine(RuleBasedStateMachine):
 
     def send_code(self, tab: Tab, path: str, **fields: str) -> None:
         self.api.clock.advance(MINUTE)
-        captcha, before = self.api.captcha()["id"], len(self.api.outbox())
+        captcha, before = self.api.page_captcha(path)["id"], len(self.api.outbox())
         self.post(tab, path, captcha=captcha, captchaAnswer="42", **fields)
         self.sent(tab, before)
 

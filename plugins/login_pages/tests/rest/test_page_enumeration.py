@@ -55,7 +55,7 @@ class Sender:
 
     def send_with_captcha(self, path: str, **fields: str) -> Answer:
         """Send a form with a solved captcha."""
-        captcha = self._api.captcha()
+        captcha = self._api.page_captcha(path)
         return self.send(path, captcha=captcha["id"], captchaAnswer=captcha["answer"], **fields)
 
     def open(self, path: str) -> Answer:
