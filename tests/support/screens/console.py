@@ -197,12 +197,12 @@ CONSOLE: Final = (
         Screen(f"server: {name}", f"{_SERVER}/{name}", of_server(f"{name}/"))
         for name in ("health", "storages", "plugins", "limits", "jobs", "messages")
     ),
-    # The descriptions of the keys are English, with Chinese examples.
+    # The descriptions of the keys are English, with Chinese examples, and some titles have names.
     Screen(
         "server: settings",
         f"{_SERVER}/settings",
         of_server("settings/"),
-        names="[\u4e00-\u9fff]+|Redis|TLS|HTTP/2|API|/docs|ICP|ZIP",
+        names="[\u4e00-\u9fff]+|Webhook|Redis|TLS|HTTP/2|API|/docs|ICP|ZIP",
     ),
     Screen("spaces", f"{_SERVER}/spaces", of_server("tenants/")),
     Screen("space, for the server", f"{_SERVER}/space", of_server("tenants/{tenant}/")),
