@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any, Final
 
 import pytest
@@ -187,5 +188,5 @@ def spoil(chance: random.Random, message: dict[str, Any], headers: dict[str, str
         if chance.random() < 0.3 and len(place) > 1:
             del place[name]
         else:
-            place[name] = chance.choice(VALUES)
+            place[name] = deepcopy(chance.choice(VALUES))
         return
