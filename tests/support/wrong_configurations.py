@@ -267,6 +267,8 @@ MISTAKES: list[tuple[Table, str, str]] = [
         "enable a plugin",
     ),
     ({"captcha": {"provider": "fixed"}}, "captcha.answer", "is required: "),
+    ({"captcha": {"pages_provider": "imgae"}}, "captcha.pages_provider", "no enabled plugin offers a"),
+    ({"captcha": {"pages_provider": "fixed"}}, "captcha.pages_provider", "has keys without defaults"),
     ({"captcha": {"answer": "42"}}, "captcha.answer", "unknown key; known here: audio, length"),
     ({"messages": {"sms": ["smtp"]}}, "messages.sms", '"smtp" does not serve sms; it serves: email'),
     ({"messages": {"language": "xx"}}, "messages.language", "must be one of: en, zh"),
