@@ -304,6 +304,17 @@ def test_swipes_lead_from_file_to_file(site: Site, browser: Browser) -> None:
 
 
 @needs_chromium
+def test_a_long_name_stays_within_a_phone(site: Site, browser: Browser) -> None:
+    name = f"{'Donaudampfschiff' * 15}.txt"
+    site.upload(name, b"text", site.add_folder("Long", site.folder))
+    page = browser.new_page(locale="en-US", viewport={"width": 360, "height": 740})
+    page.goto(f"{site.share()}/Long/?view={name}")
+    expect(page.get_by_role("heading", name=name)).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    page.close()
+
+
+@needs_chromium
 def test_a_browser_without_scripts_drops_a_file(site: Site, plain: Page) -> None:
     plain.goto(site.share("drop", drop={"requireName": True}))
     expect(plain.locator("#drop")).to_be_hidden()

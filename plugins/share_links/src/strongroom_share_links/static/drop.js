@@ -91,6 +91,7 @@ function report(count, total) {
   const all = count === 1 ? texts.arrivedOne : texts.arrivedMany;
   const text = count === total ? all : count ? texts.arrivedSome : texts.arrivedNone;
   arrived.classList.toggle("partly", count < total);
+  arrived.querySelector(".hint").hidden = !count;
   find("result").textContent = text.replace("{count}", count).replace("{total}", total);
   arrived.hidden = false;
   arrived.scrollIntoView({ block: "nearest" });
