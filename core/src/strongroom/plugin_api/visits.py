@@ -537,7 +537,7 @@ class PageApplication(flask.Flask):
         self._public = public
         self.before_request(self._begin)
         if public is not None:
-            self.add_url_rule("/logout", view_func=log_out, methods=["POST"])
+            self.add_url_rule("/logout", view_func=_log_out, methods=["POST"])
         self.register_error_handler(Refused, show_refusal)
         self.register_error_handler(HTTPException, _propagate)
 
@@ -551,7 +551,7 @@ class PageApplication(flask.Flask):
             self._host.browser.require_csrf()
 
 
-def log_out() -> Any:
+def _log_out() -> Any:
     """End the session here, and at the platform that the user has logged in by."""
     visit = current_visit()
     browser = visit.host.browser
