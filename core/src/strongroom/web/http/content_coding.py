@@ -30,6 +30,8 @@ _PAGE_VARY: Final = ("Vary", "Accept-Encoding, Sec-Fetch-Site")
 
 # Level 6 saves another tenth of the bytes, and takes twice the time.
 _LEVEL: Final = 1
+# A page of 100 rows fits into the first packets of a connection: a round trip less than with level 1.
+_PAGE_LEVEL: Final = 4
 _HEADER: Final = "HTTP_ACCEPT_ENCODING"
 _SECRET: Final = re.compile("(secret|token|password|code|key|url)s?$", re.IGNORECASE)
 _HARMLESS: Final = (fields.Boolean, fields.Number)
@@ -109,7 +111,7 @@ def code_page(response: flask.Response, environ: dict[str, Any]) -> None:
         # A mounted application has no content to measure.
         del response.headers["Content-Length"]
     else:
-        response.set_data(gzip.compress(response.get_data(), _LEVEL, mtime=0))
+        response.set_data(gzip.compress(response.get_data(), _PAGE_LEVEL, mtime=0))
 
 
 def _is_complete_page(response: flask.Response) -> bool:
