@@ -131,7 +131,7 @@ class MenuSection:
         key: the key of its text.
         icon: the name of its icon, as of a :class:`MenuItem`.
         count: what stands behind the text, such as a number.
-        short_key: the key of a text of one word, for the bar of phones; empty: that of ``key``.
+        short_key: the key of a text of one word, for the bar of phones; empty: the text of ``key``.
     """
 
     path: str
