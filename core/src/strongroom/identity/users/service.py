@@ -294,10 +294,10 @@ def type_of_active(user_id: ColumnElement[str]) -> ColumnElement[str | None]:
 
 def user_profile() -> FromClause:
     """Return a subquery with the ``name``, ``timezone`` and ``contact`` of the user ``user_id``."""
-    shown = func.coalesce(credentials.c.written, credentials.c.value)
+    value = func.coalesce(credentials.c.written, credentials.c.value)
     of_user = and_(credentials.c.user_id == users.c.id, credentials.c.kind.in_(SINGLE_KINDS))
     # In the order of the kinds: the address, the number, the username.
-    contact = select(shown).where(of_user).order_by(credentials.c.kind).limit(1).scalar_subquery()
+    contact = select(value).where(of_user).order_by(credentials.c.kind).limit(1).scalar_subquery()
     columns = (users.c.name, users.c.timezone, contact.label("contact"))
     return select(*columns).where(users.c.id == bindparam("user_id")).subquery("profile")
 

@@ -154,8 +154,8 @@ def show_chain() -> Any:
 def export_events() -> Any:
     """Return the newest records that the filters find, as a file: CSV, or JSON lines."""
     visit, query = console_visit(), _query()
-    found = find_subject(visit, query.get("q", "")).filters
-    rows = iter(()) if found is None else _exported(visit, {**_sent(query), **found})
+    subject = find_subject(visit, query.get("q", "")).filters
+    rows = iter(()) if subject is None else _exported(visit, {**_sent(query), **subject})
     is_csv = request.args.get("format") == "csv"
     name = "audit.csv" if is_csv else "audit.ndjson"
     headers = {
@@ -171,8 +171,8 @@ def _query() -> Mapping[str, str]:
 
 def _sent(query: Mapping[str, str]) -> Mapping[str, str]:
     """Return the parameters that the REST API has."""
-    own = {name: text for name, text in query.items() if name != "q"}
-    return times_of(own, "since", "until")
+    parameters = {name: text for name, text in query.items() if name != "q"}
+    return times_of(parameters, "since", "until")
 
 
 def _exported(visit: Visit, query: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:

@@ -31,7 +31,7 @@ def page_path(user_id: str, page: str = "") -> str:
     return f"/server/users/{quote(user_id, safe='')}/{page}"
 
 
-def id_of(visit: Visit, user_id: str) -> str:
+def find_user_id(visit: Visit, user_id: str) -> str:
     """Return the id of a user in a path, which may be ``me`` as in the REST API."""
     return visit.session.user_id if user_id == "me" else user_id
 

@@ -88,7 +88,7 @@ IN_SPACE: Final = frozenset(
 """The actions whose details name the space that they are in."""
 
 FAILED_LOGINS: Final = {False: "story-login-failed", True: "story-login-failed-known"}
-"""The keys of the sentences about failed logins, by whether the name is that of a user."""
+"""The keys of the sentences about failed logins, by whether a user has the name."""
 
 ROLES: Final = {"admin": "role-admin", "member": "role-member", "records": "role-records"}
 

@@ -9,7 +9,7 @@ from typing import Final
 
 LANGUAGES: Final = ("en", "zh")
 
-# Tables whose names an operator chooses, and those of extensions that have equal keys.
+# Tables whose names an operator chooses, and tables of extensions that have equal keys.
 _NAMED: Final = re.compile(r"^(business_files|login|messages|storages)\.[^.]+")
 _ANY: Final = r"\1.*"
 

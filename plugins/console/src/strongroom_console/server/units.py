@@ -65,7 +65,7 @@ def setting_value(setting: ServerSetting) -> SettingValue:
         value = tomllib.loads(f"value = {setting.value}")["value"]
     except tomllib.TOMLDecodeError:
         return SettingValue(parts=(setting.value,))
-    if (key := _key_of(value)) is not None:
+    if (key := _value_key(value)) is not None:
         return SettingValue(key)
     if isinstance(value, list):
         return SettingValue(parts=tuple(map(str, value)))
@@ -74,7 +74,7 @@ def setting_value(setting: ServerSetting) -> SettingValue:
     return SettingValue(parts=(value if isinstance(value, str) else setting.value,))
 
 
-def _key_of(value: Any) -> str | None:
+def _value_key(value: Any) -> str | None:
     """Return the key of the text of a value that pages show in words."""
     if isinstance(value, bool):
         return "value-on" if value else "value-off"

@@ -9,7 +9,7 @@ from strongroom.plugin_api.visits import current_visit
 from strongroom_console.days import find_days
 from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.server.audit_names import keys_of_action
-from strongroom_console.server.people import id_of, person_page
+from strongroom_console.server.people import find_user_id, person_page
 from strongroom_console.server.stories import make_pieces, names_in
 
 user_activity: Final = Blueprint("user_activity", __name__, url_prefix="/server/users/<user_id>")
@@ -19,7 +19,7 @@ user_activity: Final = Blueprint("user_activity", __name__, url_prefix="/server/
 def show_activity(user_id: str) -> Any:
     """Show what the user has done, newest first."""
     visit = current_visit()
-    query = {"actorId": id_of(visit, user_id), "pageSize": PAGE_SIZE, "pageNumber": page_number()}
+    query = {"actorId": find_user_id(visit, user_id), "pageSize": PAGE_SIZE, "pageNumber": page_number()}
     page = visit.read("/audit-events", **query)
     return person_page(
         visit,
