@@ -217,3 +217,13 @@ class TestForms:
         )
         visit.solve(form.action, **form.fields)
         assert (visit.browser.path, visit.browser.page.status_code) == (f"/account/{form.after}", 200)
+
+
+@on_sqlite
+def test_a_due_captcha_is_no_fault_of_the_name_or_the_password(visit: Visit) -> None:
+    visit.open("login")
+    visit.browser.send("login", username=EMAIL, password="Wrong1Horse")
+    assert visit.browser.page.text.count('aria-invalid="true"') == 2
+    fail_to_log_in(visit)
+    assert "Too many failed logins" in visit.browser.message
+    assert "aria-invalid" not in visit.browser.page.text

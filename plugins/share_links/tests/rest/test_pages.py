@@ -112,6 +112,7 @@ class TestCaptchasOfBrowsers:
     def test_the_browser_solves_it(self, visitor: Visitor, language: str) -> None:
         asked = self.send(visitor, language)
         assert alert_of(asked) == TEXTS[language]["captcha_automatic"]
+        assert "aria-invalid" not in asked.text
         solution = solve(work_in(asked.text))
         # After a wrong password, the next attempt needs another, without a further page.
         wrong = self.send(visitor, language, asked, password="wrong one", captchaAnswer=solution)

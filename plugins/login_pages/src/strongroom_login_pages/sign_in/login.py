@@ -19,6 +19,18 @@ from strongroom_login_pages.visit import LoginVisit, Routes
 _PURPOSE: Final = "login"
 _CHANGE: Final = "error.password-change-required"
 _NAMES: Final = ("name", "email", "mobile", "username")
+_OF_NO_FIELD: Final = frozenset(
+    {
+        *REFUSED,
+        "captcha-by-browser",
+        "captcha-by-person",
+        "error.too-many-requests",
+        "error.unavailable",
+        "form-expired",
+    }
+)
+"""The texts of refusals that are no fault of the name or the password."""
+
 _NEW_REFUSED: Final = ("error.validation-failed", "error.invalid-credentials")
 
 _APPS: Final = (
@@ -122,6 +134,7 @@ class Login:
             "sign_in/login.html",
             status=400 if error else 200,
             error=error,
+            is_invalid=error is not None and error not in _OF_NO_FIELD,
             **self._shown_links(visit, last, has_form=ways.password or ways.codes is not None),
             ways=ways,
             last=last,
