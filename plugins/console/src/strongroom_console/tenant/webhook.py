@@ -7,13 +7,13 @@ from flask import Blueprint, request
 
 from strongroom.plugin_api.visits import current_visit, is_form_error
 from strongroom.plugin_api.web import RestResponse
-from strongroom_console.file_actions import ACTIONS
 from strongroom_console.numbers import form_number
 from strongroom_console.tenant.forms import OVERLAPS
 from strongroom_console.tenant.frame import page_path, tenant_page
 from strongroom_console.tenant.member_list import member_names
 from strongroom_console.tenant.webhooks import (
     ENDPOINTS,
+    EVENTS,
     SECTION,
     STATES,
     endpoint_of_form,
@@ -78,7 +78,7 @@ def _page(
         endpoint=form,
         owner_name=names.get(endpoint["ownerId"]),
         types=event_types(visit, form["eventTypes"]),
-        actions=ACTIONS,
+        events=EVENTS,
         states=STATES,
         overlaps=OVERLAPS,
     )

@@ -20,6 +20,14 @@ SECTION: Final = "webhooks/"
 ENDPOINTS: Final = "/api/v1/webhook-endpoints"
 """The path of the endpoints in the REST API."""
 
+EVENTS: Final = {
+    "*": "all-events",
+    "file.*": "all-file-events",
+    "folder.*": "all-folder-events",
+    **ACTIONS,
+}
+"""The keys of the types and groups of events."""
+
 STATES: Final = {"enabled": "webhook-enabled", "disabled": "webhook-disabled"}
 """The keys of the states of endpoints."""
 
@@ -38,6 +46,7 @@ def show_webhooks(tenant_id: str) -> Any:
         rows=page["data"],
         links=page_links(page["meta"]),
         states=STATES,
+        events=EVENTS,
     )
 
 
@@ -71,7 +80,7 @@ def _form(tenant_id: str, endpoint: Mapping[str, Any], refusal: RestResponse | N
         refusal=refusal,
         endpoint=endpoint,
         types=event_types(visit, endpoint["eventTypes"]),
-        actions=ACTIONS,
+        events=EVENTS,
     )
 
 
@@ -100,12 +109,17 @@ def endpoint_of_form() -> Mapping[str, Any]:
     }
 
 
-def event_types(visit: Visit, chosen: Sequence[str]) -> Sequence[str]:
-    """Return the types and groups of events that a form offers, with all that are chosen already."""
+def event_types(visit: Visit, chosen: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    """Return the offered types of events by their groups, with all that are chosen already."""
     known = visit.host.events.types()
     names = sorted(name for name, kind in known.items() if kind.is_of_tenant_stream)
-    groups = sorted({f"{name.partition('.')[0]}.*" for name in names})
-    return list(dict.fromkeys(("*", *groups, *names, *chosen)))
+    groups = dict[str, list[str]]()
+    for name in dict.fromkeys((*names, *chosen)):
+        subject, _, event = name.partition(".")
+        if event:
+            types = groups.setdefault(f"{subject}.*", [])
+            types += [name] if event != "*" else []
+    return groups
 
 
 def find_endpoint(visit: Visit, tenant_id: str, endpoint_id: str) -> Mapping[str, Any]:
