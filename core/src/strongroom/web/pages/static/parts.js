@@ -194,6 +194,11 @@ for (const name of ["dragenter", "dragover", "dragleave", "drop"]) {
   });
 }
 
+document.addEventListener("change", ({target}) => {
+  const hint = target.closest(".drop-area")?.querySelector(".first");
+  if (hint) hint.textContent = [...target.files].map((file) => file.name).join(", ");
+});
+
 // The key of a search.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea, select, [contenteditable], dialog")) return;
