@@ -216,6 +216,7 @@ def test_the_audit_log_is_verified(browser: PageBrowser) -> None:
 def test_plugins_limits_jobs_and_messages_are_listed(api: Api, browser: PageBrowser) -> None:
     page = browser.open(f"{ROOT}plugins/").text
     assert "storage local" in page
+    assert "register_blueprints" not in page
     assert (
         page.index("<strong>Console</strong> <code>console</code>")
         < page.index("webhooks 0")
