@@ -14,6 +14,7 @@ def test_a_deleted_file_is_restored_or_removed(desk: Desk, button: str) -> None:
     path = f"/api/v1/tenants/{desk.tenant}/files/{file['id']}"
     desk.server.succeed("DELETE", path, by=desk.user)
     desk.page.goto(f"{desk.server.url}/console/tenants/{desk.tenant}/trash/")
+    expect(desk.page.get_by_role("button", name=button, exact=True)).to_be_hidden()
     desk.page.get_by_label("Select: note.txt").check()
     desk.page.get_by_role("button", name=button, exact=True).click()
     if button == "Delete permanently":

@@ -41,6 +41,15 @@ def test_a_day_ends_at_the_midnight_of_the_person(space: ConsoleSpace, source: s
     assert end_of_grant(space, path) == "2100-02-03T15:59:59.000Z"
 
 
+def test_the_end_of_a_permission_is_shown_as_people_write_days(space: ConsoleSpace) -> None:
+    space.browser.remember("timezone", ZONE)
+    page = space.page(space.upload("plan.txt", b"the plan"), "share")
+    space.browser.open(page)
+    space.send(f"{page}/grants", who=f"user:{space.member.id}", permission="read", until="2100-02-03")
+    assert "until Feb 3, 2100" in space.browser.page.text
+    assert "2100年2月3日" in space.browser.open(f"{page}?lang=zh").text
+
+
 def test_times_are_shown_in_the_zone_with_a_clock(space: ConsoleSpace) -> None:
     node = space.upload("plan.txt", b"the plan")
     created = space.api.get(f"{space.tenant}/files/{node['id']}", by=space.admin).json["updatedAt"]

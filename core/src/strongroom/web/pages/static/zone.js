@@ -30,7 +30,8 @@ for (const time of document.querySelectorAll("time[datetime]")) {
   const clock = `${two(moment.getHours())}:${two(moment.getMinutes())}`;
   // Ages, such as "2 hours ago", are the same in all zones.
   const text = isKnown ? "" : time.textContent;
-  if (/^\d{4}-/.test(text)) time.textContent = text.includes(":") ? `${day} ${clock}` : day;
+  if (text && "day" in time.dataset) time.textContent = moment.toLocaleDateString(document.documentElement.lang, {dateStyle: "medium"});
+  else if (/^\d{4}-/.test(text)) time.textContent = text.includes(":") ? `${day} ${clock}` : day;
   else if (/^\d\d:\d\d$/.test(text)) time.textContent = clock;
   time.title = moment.toLocaleString(document.documentElement.lang, {dateStyle: "full", timeStyle: "long"});
 }
