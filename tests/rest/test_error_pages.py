@@ -67,7 +67,16 @@ def test_below_the_rest_api_every_error_is_json(api: Api, path: str) -> None:
 def test_a_page_keeps_the_status_and_the_headers_of_the_error(api: Api) -> None:
     refused = get(api, "/", method="DELETE")
     assert (refused.status_code, "GET" in refused.headers["Allow"]) == (405, True)
-    assert "<h1>That did not work</h1>" in refused.text
+
+
+@pytest.mark.parametrize(("language", "title"), [("en", "Nothing to see here"), ("zh", "此处没有页面")])
+def test_a_page_for_another_method_has_no_words_of_the_rest_api(
+    api: Api, language: str, title: str
+) -> None:
+    page = get(api, "/authorizations", headers={"Accept-Language": language})
+    assert (page.status_code, f"<h1>{title}</h1>" in page.text) == (405, True)
+    assert "method" not in page.text
+    assert "方法" not in page.text
 
 
 def test_a_fault_of_the_server_shows_nothing_of_it(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:

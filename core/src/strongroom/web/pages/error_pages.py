@@ -28,12 +28,35 @@ _TITLES: Final = {
     HTTPStatus.UNAUTHORIZED: "error-login",
     HTTPStatus.FORBIDDEN: "error-forbidden",
     HTTPStatus.NOT_FOUND: "error-not-found",
+    HTTPStatus.METHOD_NOT_ALLOWED: "error-no-page",
+    HTTPStatus.NOT_ACCEPTABLE: "error-no-page",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "error-too-large",
+    HTTPStatus.REQUEST_URI_TOO_LONG: "error-not-found",
     HTTPStatus.TOO_MANY_REQUESTS: "error-too-many",
 }
 _PLAIN: Final = frozenset(
-    kind.code for kind in (errors.Forbidden, errors.InternalError, errors.NotFound, errors.Unavailable)
+    kind.code
+    for kind in (
+        errors.Forbidden,
+        errors.HeaderFieldsTooLarge,
+        errors.InternalError,
+        errors.MalformedRequest,
+        errors.MethodNotAllowed,
+        errors.NotAcceptable,
+        errors.NotFound,
+        errors.NotImplementedHere,
+        errors.PayloadTooLarge,
+        errors.TokenInvalid,
+        errors.TokenRequired,
+        errors.TooManyRequests,
+        errors.Unavailable,
+        errors.UnsupportedCoding,
+        errors.UnsupportedMediaType,
+        errors.UriTooLong,
+        errors.ValidationFailed,
+    )
 )
-"""The kinds whose text says no more to a person than the title."""
+"""The kinds whose text says no more to a person than the title, or is for programs."""
 
 _OWN_HEADERS: Final = ("Content-Type", "Content-Length", "Content-Language")
 
