@@ -14,6 +14,7 @@ from strongroom.plugin_api.paging import ListsAPI
 from strongroom.plugin_api.rendering import PagesAPI
 from strongroom.plugin_api.secrets import SecretsAPI
 from strongroom.plugin_api.server import ServerAPI
+from strongroom.plugin_api.signing import SigningAPI
 from strongroom.plugin_api.tenants import TenantsAPI
 from strongroom.plugin_api.uploads import UploadsAPI
 from strongroom.plugin_api.users import UsersAPI
@@ -31,6 +32,7 @@ FACETS: Final[dict[str, type]] = {
     "pages": PagesAPI,
     "secrets": SecretsAPI,
     "server": ServerAPI,
+    "signing": SigningAPI,
     "tenants": TenantsAPI,
     "uploads": UploadsAPI,
     "users": UsersAPI,

@@ -36,10 +36,13 @@ def keys_group() -> None:
 @config_option
 @click.pass_obj
 def list_command(context: CommandContext) -> None:
-    """List the keys. The first one of tokens.algorithm signs; the others only verify older tokens."""
+    """List the keys. The first one of tokens.algorithm signs; the others only verify older tokens.
+
+    If an enabled plugin signs statements for other services, the first key of RS256 signs those.
+    """
     settings = context.configuration.settings
     with _explained():
-        _show(load_keys(settings.keys_path, settings.tokens.algorithm))
+        _show(context, load_keys(settings.keys_path, settings.tokens.algorithm))
 
 
 @keys_group.command("rotate")
@@ -66,9 +69,10 @@ def rotate_command(context: CommandContext, *, and_prune: bool, algorithm: str |
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         rotate(path, added, now)
         if and_prune:
-            for key in prune(path, algorithm, now, settings.tokens.lifetime_seconds * 1000):
+            lifetime, signs = settings.tokens.lifetime_seconds * 1000, _signs_statements(context)
+            for key in prune(path, algorithm, now, lifetime, has_statements=signs):
                 echo(f"{key.kid} removed")
-        _show(load_keys(path, algorithm))
+        _show(context, load_keys(path, algorithm))
 
 
 @click.command("adopt-secret")
@@ -182,11 +186,18 @@ def export_tenant_key_command(
     create_private_file(output, text)
 
 
-def _show(ring: KeyRing) -> None:
+def _signs_statements(context: CommandContext) -> bool:
+    from strongroom.foundation.plugins.selection import select
+
+    return bool(select(context.configuration).plugins.token_types)
+
+
+def _show(context: CommandContext, ring: KeyRing) -> None:
+    signing = [ring.signing_key, *([ring.statement_key()] if _signs_statements(context) else [])]
     for key in ring.keys:
         made = created_at(key)
         moment = "-" if made is None else iso_format(made * 1000)
-        duty = "signs" if key is ring.signing_key else "verifies"
+        duty = "signs" if key in signing else "verifies"
         echo(f"{key.kid}  {key_algorithm(key)}  {moment}  {duty}")
 
 

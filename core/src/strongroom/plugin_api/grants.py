@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 
-
 @dataclass(frozen=True, slots=True)
 class GrantClient:
     """The client of a grant.
@@ -58,7 +57,7 @@ class GrantTerms:
 class Grant:
     """A grant. Times are in milliseconds since the Unix epoch.
 
-    ``login_id`` is the login that it began with; ``None``: the client acts for itself (client credentials).
+    ``login_id`` is the login that it began with; ``None``: the client acts for itself.
     ``acr``, ``amr`` and ``auth_time`` are those of that login when it began.
     """
 
@@ -128,9 +127,7 @@ class GrantsAPI(ABC):
         """
 
     @abstractmethod
-    def refresh(
-        self, token: str, client_id: str, *, scopes: Sequence[str] | None = None
-    ) -> GrantTokens:
+    def refresh(self, token: str, client_id: str, *, scopes: Sequence[str] | None = None) -> GrantTokens:
         """Exchange a refresh token of a client for new tokens (RFC 6749, section 6).
 
         A token that is used twice ends its grant, as one of a login does (RFC 9700, section 4.14.2).
@@ -139,7 +136,7 @@ class GrantsAPI(ABC):
             scopes: fewer scopes for the new access token; ``None``: those of the grant.
 
         Raises:
-            ApiError: ``error.token-invalid``: it is unknown, was used, has ended, or is of another client;
+            ApiError: ``error.token-invalid``: it is unknown, was used, has ended, or is another client's;
                 ``error.validation-failed``: the grant has not all of the scopes.
         """
 
@@ -152,7 +149,9 @@ class GrantsAPI(ABC):
         """End the grant of a token of a client (RFC 7009); return whether it was one of the client."""
 
     @abstractmethod
-    def end(self, *, grant_id: str | None = None, user_id: str | None = None, client_id: str | None = None) -> int:
+    def end(
+        self, *, grant_id: str | None = None, user_id: str | None = None, client_id: str | None = None
+    ) -> int:
         """End the grants of all given criteria, at least one of which is given; return their number."""
 
     @abstractmethod

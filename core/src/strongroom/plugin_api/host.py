@@ -24,6 +24,7 @@ from strongroom.plugin_api.paging import ListsAPI
 from strongroom.plugin_api.rendering import PagesAPI
 from strongroom.plugin_api.secrets import SecretsAPI
 from strongroom.plugin_api.server import ServerAPI
+from strongroom.plugin_api.signing import SigningAPI
 from strongroom.plugin_api.state import PluginDatabase, Transaction, UserStore, ValueStore
 from strongroom.plugin_api.tenants import TenantsAPI
 from strongroom.plugin_api.uploads import UploadsAPI
@@ -173,6 +174,11 @@ class HostAPI(ABC):
     @abstractmethod
     def secrets(self) -> SecretsAPI:
         """Sealed texts, keyed hashes and password hashes of the plugin."""
+
+    @property
+    @abstractmethod
+    def signing(self) -> SigningAPI:
+        """Signed statements for other services."""
 
     @property
     @abstractmethod

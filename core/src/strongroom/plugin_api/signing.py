@@ -2,7 +2,11 @@
 
 Other services verify them with the public keys of ``/.well-known/jwks.json``. A statement is never an
 access token: this server accepts none of them as one, and access tokens for other services are those of
-:class:`~strongroom.plugin_api.grants.GrantsAPI`::
+:class:`~strongroom.plugin_api.grants.GrantsAPI`. A plugin that signs declares the types of its tokens::
+
+    @hookimpl
+    def register_token_types() -> list[str]:
+        return ["JWT"]
 
     host.signing.sign({"nonce": nonce}, audience=client.id, subject=user_id, lifetime=300)
 """
@@ -35,17 +39,18 @@ class SigningAPI(ABC):
         typ: str = "JWT",
         subject: str | None = None,
     ) -> str:
-        """Return a signed token, with the claims ``iss``, ``aud``, ``iat``, ``exp``, ``jti`` and ``sub``.
+        """Return a signed token, with the claims ``iss``, ``aud``, ``iat``, ``exp``, ``jti``, ``sub``.
 
         Args:
             claims: further claims, JSON values.
             audience: whom it is for; not this server.
             lifetime: in seconds, at most 3,600.
-            typ: the type in its header (RFC 8725, section 3.11), such as ``logout+jwt``.
+            typ: the type in its header (RFC 8725, section 3.11), such as ``logout+jwt``, which the hook
+                ``register_token_types`` returns.
             subject: the claim ``sub``; ``None``: without one.
 
         Raises:
-            ValueError: the audience is this server, the type is the one of access tokens, the lifetime
+            ValueError: the audience is this server, the plugin has not registered the type, the lifetime
                 is too long, or ``claims`` has one of the claims above.
         """
 

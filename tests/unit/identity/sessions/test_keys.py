@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from joserfc.errors import SecurityWarning
 from joserfc.jwk import ECKey, OctKey, RSAKey
 from tests.support.logs import own_records
+from tests.support.signing_plugin import signing_plugin
 
 from strongroom.cli.main import root
 from strongroom.identity.sessions.signing_keys import (
@@ -164,6 +165,21 @@ class TestAlgorithms:
         clock.advance(1)
         assert former.kid in [key.kid for key in prune(path, "RS256", clock.now(), LIFETIME)]
 
+    def test_the_newest_asymmetric_key_stays_where_a_plugin_signs(
+        self, path: Path, clock: ManualClock
+    ) -> None:
+        old = rotate(path, "RS256", clock.now())[0]
+        new = rotate(path, "RS256", clock.now())[0]
+        rotate(path, "HS256", clock.now())
+        # Statements may have a longer lifetime than access tokens.
+        clock.advance(LIFETIME + MARGIN)
+        pruned = prune(path, "HS256", clock.now(), LIFETIME, has_statements=True)
+        assert not {old.kid, new.kid} & {key.kid for key in pruned}
+        clock.advance(HOUR)
+        pruned = prune(path, "HS256", clock.now(), LIFETIME, has_statements=True)
+        assert old.kid in {key.kid for key in pruned}
+        assert load_keys(path, "HS256").statement_key().kid == new.kid
+
     def test_a_key_that_signs_again_stays_for_a_lifetime_after_its_successor(
         self, path: Path, clock: ManualClock
     ) -> None:
@@ -284,6 +300,18 @@ class TestCommands:
         ]
         secrets = [key["k"] for key in json.loads(path.read_text())["keys"]]
         assert not any(secret in "".join(lines) for secret in secrets)
+
+    def test_the_key_of_statements_signs_where_a_plugin_signs(
+        self, tmp_path: Path, config: Path, path: Path, clock: ManualClock
+    ) -> None:
+        rotate(path, "RS256", clock.now())
+        assert [line.split()[-1] for line in self.run(config, "list").splitlines()] == [
+            "verifies",
+            "signs",
+        ]
+        folder = signing_plugin(tmp_path)["plugins"]["folder"]
+        config.write_text(f'{config.read_text()}folder = "{folder}"\n')
+        assert [line.split()[-1] for line in self.run(config, "list").splitlines()] == ["signs"] * 2
 
     def test_rotate_creates_a_key_and_prune_removes_expired_ones(self, config: Path, path: Path) -> None:
         (first,) = ids(path)

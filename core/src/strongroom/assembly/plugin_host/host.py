@@ -18,6 +18,7 @@ from strongroom.assembly.plugin_host.limits import HostLimits
 from strongroom.assembly.plugin_host.lists import HostLists
 from strongroom.assembly.plugin_host.logins import HostLogins
 from strongroom.assembly.plugin_host.secrets import HostSecrets
+from strongroom.assembly.plugin_host.signing import HostSigning
 from strongroom.assembly.plugin_host.state import (
     HostDatabase,
     HostLeases,
@@ -47,6 +48,7 @@ from strongroom.plugin_api.paging import ListsAPI
 from strongroom.plugin_api.rendering import PagesAPI
 from strongroom.plugin_api.secrets import SecretsAPI
 from strongroom.plugin_api.server import ServerAPI
+from strongroom.plugin_api.signing import SigningAPI
 from strongroom.plugin_api.state import PluginDatabase, Transaction, UserStore, ValueStore
 from strongroom.plugin_api.web import ApiError, RestResponse
 from strongroom.web.http.access import Access, authenticate, current_identity
@@ -173,6 +175,10 @@ class PluginHost(HostAPI):
     @cached_property
     def secrets(self) -> SecretsAPI:
         return HostSecrets(self._plugin, self._services)
+
+    @cached_property
+    def signing(self) -> SigningAPI:
+        return HostSigning(self._plugin, self._public_url, self._services)
 
     @cached_property
     def events(self) -> EventLog:

@@ -103,7 +103,7 @@ def refuse_unsafe(configuration: Configuration, selection: Selection) -> None:
         *_data_dir(settings),
         *_secret(configuration),
         *_secret_files(configuration, selection),
-        *_signing_keys(settings),
+        *_signing_keys(settings, selection),
         *_addresses(settings),
         *_limits(settings),
         *_extensions(selection),
@@ -232,7 +232,7 @@ def _secret_files(configuration: Configuration, selection: Selection) -> Iterato
             yield path, f"{file} can be read by others; run: chmod 600 {file}"
 
 
-def _signing_keys(settings: Settings) -> Iterator[Fault]:
+def _signing_keys(settings: Settings, selection: Selection) -> Iterator[Fault]:
     path, keys_file = ("tokens", "keys_file"), settings.tokens.keys_file
     if keys_file is None:
         yield path, "must be set in production: a private JWK Set, kept outside data_dir"
@@ -241,6 +241,8 @@ def _signing_keys(settings: Settings) -> Iterator[Fault]:
         yield path, f"{keys_file} can be read by others; run: chmod 600 {keys_file}"
     try:
         ring = load_keys(keys_file, settings.tokens.algorithm)
+        if selection.plugins.token_types:
+            ring.statement_key()
     except KeyRingError as error:
         yield path, str(error)
         return

@@ -230,6 +230,15 @@ def register_errors() -> Iterable[ErrorKind]:  # type: ignore[empty-body]
 
 
 @hookspec
+def register_token_types() -> Iterable[str]:  # type: ignore[empty-body]
+    """Return the types of tokens that the plugin signs by ``host.signing``, such as ``JWT`` (API 2.0).
+
+    A server with such a plugin has an asymmetric key, and refuses to start without one. Also for access
+    tokens of other services, see :class:`~strongroom.plugin_api.grants.GrantsAPI`.
+    """
+
+
+@hookspec
 def register_commands(host: HostAPI) -> Iterable["Command"]:  # type: ignore[empty-body]
     """Return subcommands for ``strongroom``. Groups of one name become one group.
 

@@ -39,6 +39,7 @@ from strongroom.foundation.plugins.plugin_validation import (
     hook_arguments,
     implementations,
     options_fault,
+    token_type_fault,
 )
 from strongroom.plugin_api import Extension
 from strongroom.plugin_api.captcha import CaptchaProvider
@@ -114,6 +115,7 @@ class PluginManager:
         self.options_types: Mapping[str, type[Any]] = dict(self._collect_options_types())
         self.tables: Mapping[str, PluginTables] = dict(self._collect_tables())
         self.event_types: Mapping[str, EventType] = dict(self._collect_event_types())
+        self.token_types: Mapping[str, Sequence[str]] = self._collect_token_types()
 
     def _register_all(
         self, builtin: Sequence[ModuleType], enabled: Sequence[str], files: PluginFiles
@@ -261,6 +263,14 @@ class PluginManager:
             # What the plugin records, and the alarms of its second factors.
             for owner in (plugin.name, *self._get_factors(plugin)):
                 yield f"{owner}.{item.action}", item.type
+
+    def _collect_token_types(self) -> dict[str, list[str]]:
+        types: dict[str, list[str]] = {}
+        for plugin, item in self.call("register_token_types"):
+            if fault := token_type_fault(item):
+                raise PluginError(f"{plugin} returned {item!r} from register_token_types; {fault}")
+            types.setdefault(plugin.name, []).append(item)
+        return types
 
     def get_event_types(self, plugin: Plugin) -> Mapping[str, EventType]:
         """Return the types of a plugin's events by the actions of their audit records."""

@@ -30,6 +30,11 @@ _ERROR_CODE = re.compile(r"error\.[a-z0-9]+(-[a-z0-9]+)*")
 _EVENT_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,31}\.[a-z][a-z0-9_-]{0,31}")
 
 
+_TOKEN_TYPE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+/_-]{0,63}")
+
+ACCESS_TOKEN_TYPES: Final = frozenset({"at+jwt", "at"})
+"""The types of access tokens (RFC 9068, section 2.1), without the prefix ``application/``."""
+
 NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 """The names of plugins and extensions."""
 
@@ -96,6 +101,19 @@ def event_fault(item: Any, taken: Collection[str]) -> str | None:
         return f'the type of events "{name}" is taken'
     if item.type.is_of_tenant_stream or ACTOR not in item.type.fields:
         return f'the type of events "{name}" must be of the stream of the server, with the field ACTOR'
+    return None
+
+
+def token_type_fault(item: Any) -> str | None:
+    """Return why an item of ``register_token_types`` cannot be registered, or ``None``.
+
+    The server's own types are refused: a plugin must not sign what the server takes for its own.
+    """
+    if not isinstance(item, str) or not _TOKEN_TYPE.fullmatch(item):
+        return 'expected a type such as "JWT" or "logout+jwt"'
+    name = item.lower().removeprefix("application/")
+    if name in ACCESS_TOKEN_TYPES or name.startswith("strongroom-"):
+        return "this type is the server's"
     return None
 
 

@@ -31,7 +31,14 @@ from strongroom.identity.sessions.oauth_states import OAuthStateStore
 from strongroom.identity.sessions.password_attempts import PasswordAttempts
 from strongroom.identity.sessions.refresh_tokens import RefreshTokens
 from strongroom.identity.sessions.service import AuthorizationService
-from strongroom.identity.sessions.signing_keys import KeyFile, KeyRingError, ensure_key
+from strongroom.identity.sessions.signing_keys import (
+    STATEMENT_ALGORITHM,
+    STATEMENT_REMEDY,
+    KeyFile,
+    KeyRingError,
+    ensure_key,
+)
+from strongroom.identity.sessions.statements import StatementSigner
 from strongroom.identity.sessions.store import AuthorizationStore
 from strongroom.identity.sessions.throttle import WAIT_SECONDS, WINDOW, AttemptedNames, LoginThrottle
 from strongroom.identity.sessions.token_issuing import TokenIssuer
@@ -57,13 +64,25 @@ class SessionServices(ServiceGroup):
         self._verification = group(VerificationServices)
 
     @cached_property
+    def _key_file(self) -> KeyFile:
+        return _open_key_file(self._base)
+
+    @property
+    def _issuer(self) -> str:
+        return self._settings.public_root + self._settings.server.base_path
+
+    @cached_property
     def _signer(self) -> TokenSigner:
         return TokenSigner(
-            _key_file(self._base),
-            issuer=self._settings.public_root + self._settings.server.base_path,
+            self._key_file,
+            issuer=self._issuer,
             lifetime=self._settings.tokens.lifetime_seconds * 1000,
             clock=self._clock,
         )
+
+    @cached_property
+    def statements(self) -> StatementSigner:
+        return StatementSigner(self._key_file, self._issuer, self._clock)
 
     @cached_property
     def _refresh_tokens(self) -> RefreshTokens:
@@ -251,13 +270,22 @@ class SessionServices(ServiceGroup):
         ]
 
 
-def _key_file(base: BaseServices) -> KeyFile:
-    tokens, path = base.settings.tokens, base.settings.keys_path
+def _open_key_file(base: BaseServices) -> KeyFile:
+    tokens, path, now = base.settings.tokens, base.settings.keys_path, base.clock.now()
+    has_statements = bool(base.selection.plugins.token_types)
     try:
         # A configured file is never created, because several servers may have to share it.
         if tokens.keys_file is None:
             path = base.generated(path)
-            ensure_key(path, tokens.algorithm, base.clock.now())
-        return KeyFile(path, tokens.algorithm)
+            ensure_key(path, tokens.algorithm, now)
+            if has_statements:
+                ensure_key(path, STATEMENT_ALGORITHM, now)
+        file = KeyFile(path, tokens.algorithm)
+        if has_statements:
+            file.ring().statement_key()
     except KeyRingError as error:
         base.refuse(("tokens", "keys_file"), str(error))
+    except OSError as error:
+        remedy = f"let the server write it, or run: {STATEMENT_REMEDY}"
+        base.refuse(("tokens", "keys_file"), f"{path} cannot be written: {error.strerror}; {remedy}")
+    return file

@@ -1,4 +1,4 @@
-"""The signing keys of access tokens, and the file that holds them."""
+"""The signing keys of tokens and statements, and the file that holds them."""
 
 import fcntl
 import json
@@ -34,6 +34,15 @@ _PUBLIC_MEMBERS: Final = ("kty", "kid", "n", "e")
 ALGORITHMS: Final[Mapping[str, str]] = {"oct": "HS256", "RSA": "RS256"}
 """The algorithms by the types of keys (RFC 7518, section 6.1)."""
 
+STATEMENT_ALGORITHM: Final = "RS256"
+"""The algorithm of statements, and of access tokens for other services: they verify by public keys."""
+
+STATEMENT_LIFETIME: Final = 60 * 60 * 1000
+"""The longest lifetime of a statement in milliseconds."""
+
+STATEMENT_REMEDY: Final = f"strongroom keys rotate --algorithm {STATEMENT_ALGORITHM}"
+"""The command that adds a key of statements to a file."""
+
 
 CHECK_MILLISECONDS: Final = 1000
 """How often the file is checked for changes while all tokens are known."""
@@ -46,7 +55,8 @@ class KeyRingError(Exception):
 class KeyRing:
     """The keys that verify tokens, one of which signs them.
 
-    Keys of another algorithm verify the tokens of the time before ``tokens.algorithm`` was changed.
+    Keys of another algorithm verify the tokens of the time before ``tokens.algorithm`` was changed. The
+    newest asymmetric key signs statements for other services, whatever ``tokens.algorithm`` is.
 
     Args:
         algorithm: the algorithm of the signing key, which is the first of the keys that have it.
@@ -58,10 +68,26 @@ class KeyRing:
         self.keys = tuple(keys)
         self.signing_key = next(key for key in keys if key_algorithm(key) == algorithm)
         self._by_id = {str(key.kid): key for key in keys}
+        self._statement_key = next((key for key in keys if isinstance(key, RSAKey)), None)
 
     def find(self, key_id: str) -> Key | None:
         """Return the key with an id."""
         return self._by_id.get(key_id)
+
+    def find_public(self, key_id: str) -> RSAKey | None:
+        """Return the key with an id, if other services can verify with it."""
+        key = self._by_id.get(key_id)
+        return key if isinstance(key, RSAKey) else None
+
+    def statement_key(self) -> RSAKey:
+        """Return the key that signs statements for other services.
+
+        Raises:
+            KeyRingError: there is none.
+        """
+        if self._statement_key is None:
+            raise KeyRingError(f"no key signs for other services; run: {STATEMENT_REMEDY}")
+        return self._statement_key
 
     def public_set(self) -> dict[str, Any]:
         """Return the JWK Set that other services verify with, without keys of HS256: they are secret."""
@@ -223,7 +249,7 @@ def create_key_file(path: Path, algorithm: str, now: int) -> None:
 def ensure_key(path: Path, algorithm: str, now: int) -> None:
     """Create a key file, or insert a key of the algorithm if the file has none.
 
-    For the file of one server. Tokens of the former algorithm stay valid.
+    For the file of one server. The other keys stay valid.
 
     Raises:
         KeyRingError: the file cannot be used.
@@ -260,7 +286,9 @@ def rotate(path: Path, algorithm: str, now: int) -> Sequence[Key]:
     return [key, *keys]
 
 
-def prune(path: Path, algorithm: str, now: int, lifetime: int) -> Sequence[Key]:
+def prune(
+    path: Path, algorithm: str, now: int, lifetime: int, *, has_statements: bool = False
+) -> Sequence[Key]:
     """Remove the keys whose last tokens have expired, and return them.
 
     A key signs until its successor is created. So it is needed until ``lifetime`` and :data:`MARGIN`
@@ -269,6 +297,7 @@ def prune(path: Path, algorithm: str, now: int, lifetime: int) -> Sequence[Key]:
     Args:
         now: milliseconds since the Unix epoch.
         lifetime: lifetime of access tokens in milliseconds.
+        has_statements: whether the newest asymmetric key signs statements for other services.
 
     Raises:
         KeyRingError: the file cannot be used.
@@ -277,11 +306,14 @@ def prune(path: Path, algorithm: str, now: int, lifetime: int) -> Sequence[Key]:
     with _locked(path.resolve().parent):
         ring = load_keys(path, algorithm)
         keys = ring.keys
+        if has_statements:
+            lifetime = max(lifetime, STATEMENT_LIFETIME)
+        signing = [ring.signing_key, *([ring.statement_key()] if has_statements else [])]
         kept: list[Key] = []
         for index, key in enumerate(keys):
             replaced_at = _replaced_at(key, keys[:index])
             is_replaced = replaced_at is not None and now >= replaced_at * 1000 + lifetime + MARGIN
-            if key is ring.signing_key or not is_replaced:
+            if key in signing or not is_replaced:
                 kept.append(key)
         if len(kept) < len(keys):
             _replace(path.resolve(), dump_keys(kept))
