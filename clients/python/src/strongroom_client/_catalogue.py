@@ -27,6 +27,10 @@ class CaptchaRequired(BadRequestError, code="error.captcha-required"):
     """400 `error.captcha-required`: A captcha is required; see POST /captchas."""
 
 
+class ClientRedirectUriRefused(BadRequestError, code="error.client-redirect-uri-refused"):
+    """400 `error.client-redirect-uri-refused`: A redirect URI is not acceptable."""
+
+
 class CodeInvalid(BadRequestError, code="error.code-invalid"):
     """400 `error.code-invalid`: The verification code is wrong, already used or expired."""
 
@@ -235,6 +239,10 @@ class WebhookEndpointForbidden(ForbiddenError, code="error.webhook-endpoint-forb
     """403 `error.webhook-endpoint-forbidden`: Only administrators may manage webhooks."""
 
 
+class ClientNotFound(NotFoundError, code="error.client-not-found"):
+    """404 `error.client-not-found`: No such client."""
+
+
 class NotFound(NotFoundError, code="error.not-found"):
     """404 `error.not-found`: The resource does not exist."""
 
@@ -265,6 +273,18 @@ class NotAcceptable(BadRequestError, code="error.not-acceptable"):
 
 class RequestTimeout(BadRequestError, code="error.request-timeout"):
     """408 `error.request-timeout`: The request body was sent too slowly."""
+
+
+class ClientConflict(ConflictError, code="error.client-conflict"):
+    """409 `error.client-conflict`: The client has another revision."""
+
+
+class ClientLimit(ConflictError, code="error.client-limit"):
+    """409 `error.client-limit`: The server has its maximum of clients."""
+
+
+class ClientPublic(ConflictError, code="error.client-public"):
+    """409 `error.client-public`: A public client has no secret."""
 
 
 class CredentialConflict(ConflictError, code="error.credential-conflict"):

@@ -613,6 +613,75 @@ class ChangeMeta(msgspec.Struct, frozen=True, kw_only=True):
     """Whether further changes exist already"""
 
 
+class Client(msgspec.Struct, frozen=True, kw_only=True):
+    """An application that logs its users in here, or uses the REST API on their behalf."""
+
+    id: str
+    """The `client_id`"""
+    name: str
+    """What users see of the client, such as on the page of their consent"""
+    public: bool
+    """Whether it cannot keep a secret, such as an app"""
+    trusted: bool
+    """Whether users are not asked for their consent; for applications of the operator"""
+    redirect_uris: list[str] = msgspec.field(name="redirectUris")
+    """Where browsers return to, compared character by character: https URLs, loopback URLs, and of public clients URIs of a scheme such as `com.example.app:/callback`. The port of a loopback URL of a public client is free"""
+    scopes: list[str]
+    """The scopes that the client may request: of OpenID Connect, of the REST API, or others"""
+    resources: list[str]
+    """URIs of other services that the client may request tokens for (RFC 8707)"""
+    revision: int
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
+    created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC"""
+    updated_at: datetime.datetime = msgspec.field(name="updatedAt")
+    """When the record last changed, in UTC"""
+
+
+class ClientChanges(msgspec.Struct, frozen=True, kw_only=True):
+    """A new state of some members; absent ones stay as they are."""
+
+    revision: int
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
+    name: str | Unset = UNSET
+    """What users see of the client, such as on the page of their consent"""
+    redirect_uris: list[str] | Unset = msgspec.field(default=UNSET, name="redirectUris")
+    """Where browsers return to, compared character by character: https URLs, loopback URLs, and of public clients URIs of a scheme such as `com.example.app:/callback`. The port of a loopback URL of a public client is free"""
+    trusted: bool | Unset = UNSET
+    """Whether users are not asked for their consent; for applications of the operator"""
+    scopes: list[str] | Unset = UNSET
+    """The scopes that the client may request: of OpenID Connect, of the REST API, or others"""
+    resources: list[str] | Unset = UNSET
+    """URIs of other services that the client may request tokens for (RFC 8707)"""
+
+
+class ClientCollection(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of a list, with the summaries of the entities that its records refer to."""
+
+    success: bool
+    """Always `true`: an error has a body of its own"""
+    meta: Meta
+    """Paging information."""
+    data: list[Client]
+    """The records of the page"""
+    included: ClientCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names"""
+
+
+class ClientSecret(msgspec.Struct, frozen=True, kw_only=True):
+    """The new secret of a client."""
+
+    secret: str
+    """The `client_secret`, which is shown once"""
+
+
+class ClientSecretRotation(msgspec.Struct, frozen=True, kw_only=True):
+    """How long the former secret remains valid."""
+
+    overlap_seconds: int | Unset = msgspec.field(default=UNSET, name="overlapSeconds")
+    """Seconds for which both secrets are valid; 0: the former one ends at once"""
+
+
 class CodeRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A request for a verification code."""
 
@@ -1622,6 +1691,50 @@ class NewChallenge(msgspec.Struct, frozen=True, kw_only=True):
 
     username: None | str | Unset = UNSET
     """Absent: any user's answer is right"""
+
+
+class NewClient(msgspec.Struct, frozen=True, kw_only=True):
+    """An application that will log its users in here."""
+
+    name: str
+    """What users see of the client, such as on the page of their consent"""
+    redirect_uris: list[str] = msgspec.field(name="redirectUris")
+    """Where browsers return to, compared character by character: https URLs, loopback URLs, and of public clients URIs of a scheme such as `com.example.app:/callback`. The port of a loopback URL of a public client is free"""
+    public: bool | Unset = UNSET
+    """Whether it cannot keep a secret, such as an app; it gets none"""
+    trusted: bool | Unset = UNSET
+    """Whether users are not asked for their consent; for applications of the operator"""
+    scopes: list[str] | Unset = UNSET
+    """The scopes that the client may request: of OpenID Connect, of the REST API, or others"""
+    resources: list[str] | Unset = UNSET
+    """URIs of other services that the client may request tokens for (RFC 8707)"""
+
+
+class NewClientWithSecret(msgspec.Struct, frozen=True, kw_only=True):
+    """A new client with its secret."""
+
+    id: str
+    """The `client_id`"""
+    name: str
+    """What users see of the client, such as on the page of their consent"""
+    public: bool
+    """Whether it cannot keep a secret, such as an app"""
+    trusted: bool
+    """Whether users are not asked for their consent; for applications of the operator"""
+    redirect_uris: list[str] = msgspec.field(name="redirectUris")
+    """Where browsers return to, compared character by character: https URLs, loopback URLs, and of public clients URIs of a scheme such as `com.example.app:/callback`. The port of a loopback URL of a public client is free"""
+    scopes: list[str]
+    """The scopes that the client may request: of OpenID Connect, of the REST API, or others"""
+    resources: list[str]
+    """URIs of other services that the client may request tokens for (RFC 8707)"""
+    revision: int
+    """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
+    created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC"""
+    updated_at: datetime.datetime = msgspec.field(name="updatedAt")
+    """When the record last changed, in UTC"""
+    secret: None | str
+    """The `client_secret`, which is shown once; null: a public client"""
 
 
 class NewDirectUpload(msgspec.Struct, frozen=True, kw_only=True):
@@ -3109,6 +3222,8 @@ ChangeMetadataResponse200: TypeAlias = dict[str, Any]
 ChangeServerMetadataBody: TypeAlias = dict[str, Any]
 
 ChangeServerMetadataResponse200: TypeAlias = dict[str, Any]
+
+ClientCollectionIncluded: TypeAlias = dict[str, Summary]
 
 ConfirmedFactorShown: TypeAlias = dict[str, Any]
 

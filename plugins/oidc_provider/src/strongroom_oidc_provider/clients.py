@@ -1,0 +1,178 @@
+"""The clients, which administrators of the server manage."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hmac import compare_digest
+from typing import Any, Final
+
+from sqlalchemy import delete, func, insert, select, update
+from uuid_utils import uuid7
+
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.paging import ResultPage
+from strongroom.plugin_api.state import Transaction
+from strongroom.plugin_api.web import ApiError, FieldError
+from strongroom_oidc_provider.errors import OUTDATED, SECRETLESS, TOO_MANY, UNKNOWN, URI_REFUSED
+from strongroom_oidc_provider.models import Client, clients
+from strongroom_oidc_provider.redirect_uris import find_fault
+
+_SECRET_BYTES: Final = 32
+_LIVE_SECRETS: Final = 2
+_COLUMNS: Final = {
+    "name": "name",
+    "trusted": "is_trusted",
+    "redirectUris": "redirect_uris",
+    "scopes": "scopes",
+    "resources": "resources",
+}
+
+Secrets = Sequence[Mapping[str, Any]]
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Clients:
+    """Creates, changes and finds clients."""
+
+    _host: HostAPI
+
+    def create(self, body: Mapping[str, Any]) -> tuple[Client, str | None]:
+        """Create a client; return it with its secret, which a public one has not."""
+        _require_uris(body["redirectUris"], is_public=body["public"])
+        secret = None if body["public"] else secrets.token_urlsafe(_SECRET_BYTES)
+        now = self._host.clock.now()
+        row = {
+            "id": str(uuid7()),
+            "is_public": body["public"],
+            "secrets": [] if secret is None else [self._stored(secret)],
+            "revision": 1,
+            "created_at": now,
+            "updated_at": now,
+            **_columns(body),
+        }
+        # Locked, so that concurrent requests cannot exceed the limit.
+        with self._host.database.write(lock="clients") as tx:
+            if tx.scalar(select(func.count()).select_from(clients)) >= self._host.options.max_clients:
+                raise ApiError(TOO_MANY)
+            tx.execute(insert(clients), [row])
+            client = _get(tx, row["id"])
+            self._record(tx, "create", client, public=client.is_public, trusted=client.is_trusted)
+        return client, secret
+
+    def list(self, query: Mapping[str, Any]) -> ResultPage[Client]:
+        """Return a page of the clients, the oldest first."""
+        with self._host.database.read() as tx:
+            page = tx.page(select(clients).order_by(clients.c.created_at, clients.c.id), query)
+        return page.map(Client.from_row)
+
+    def all(self) -> Sequence[Client]:
+        """Return all clients, the oldest first."""
+        with self._host.database.read() as tx:
+            rows = tx.all(select(clients).order_by(clients.c.created_at, clients.c.id))
+        return [Client.from_row(row) for row in rows]
+
+    def find(self, client_id: str) -> Client | None:
+        """Return a client; ``None`` if there is none."""
+        with self._host.database.read() as tx:
+            row = tx.first(select(clients).where(clients.c.id == client_id))
+        return None if row is None else Client.from_row(row)
+
+    def get(self, client_id: str) -> Client:
+        """Return a client."""
+        with self._host.database.read() as tx:
+            return _get(tx, client_id)
+
+    def update(self, client_id: str, body: Mapping[str, Any], revision: int | None = None) -> Client:
+        """Change a client."""
+        values = {
+            **_columns(body),
+            "revision": clients.c.revision + 1,
+            "updated_at": self._host.clock.now(),
+        }
+        with self._host.database.write() as tx:
+            former = _require_current(tx, client_id, revision)
+            _require_uris(body.get("redirectUris", ()), is_public=former.is_public)
+            tx.execute(update(clients).where(clients.c.id == client_id).values(values))
+            client = _get(tx, client_id)
+            changed = " ".join(sorted(_COLUMNS.keys() & body.keys()))
+            self._record(tx, "update", client, changed=changed)
+        return client
+
+    def rotate(self, client_id: str, overlap: int) -> str:
+        """Create a new secret of a client; the former one ends after some seconds."""
+        secret, now = secrets.token_urlsafe(_SECRET_BYTES), self._host.clock.now()
+        with self._host.database.write() as tx:
+            row = tx.first(select(clients).where(clients.c.id == client_id).with_for_update())
+            if row is None:
+                raise ApiError(UNKNOWN)
+            if row.is_public:
+                raise ApiError(SECRETLESS)
+            former = [_ending(item, now + overlap * 1000) for item in _live(row.secrets, now)]
+            live = _live([self._stored(secret), *former], now)[:_LIVE_SECRETS]
+            values = {"secrets": live, "updated_at": now}
+            tx.execute(update(clients).where(clients.c.id == client_id).values(values))
+            self._record(tx, "rotate-secret", Client.from_row(row), overlapSeconds=overlap)
+        return secret
+
+    def delete(self, client_id: str, revision: int | None = None) -> None:
+        """Delete a client."""
+        with self._host.database.write() as tx:
+            client = _require_current(tx, client_id, revision)
+            tx.execute(delete(clients).where(clients.c.id == client_id))
+            self._record(tx, "delete", client)
+
+    def verify_secret(self, client_id: str, secret: str) -> bool:
+        """Return whether a secret is a live one of a client."""
+        with self._host.database.read() as tx:
+            stored = tx.scalar(select(clients.c.secrets).where(clients.c.id == client_id))
+        presented = self._host.secrets.keyed_hash(secret)
+        live = _live(stored or [], self._host.clock.now())
+        return any(compare_digest(item["hash"], presented) for item in live)
+
+    def _stored(self, secret: str) -> dict[str, Any]:
+        # A keyed hash and not a slow one: the secret has 256 random bits, so it cannot be guessed.
+        return {"hash": self._host.secrets.keyed_hash(secret), "endsAt": None}
+
+    def _record(self, tx: Transaction, action: str, client: Client, **details: Any) -> None:
+        about = {"name": client.name, **details}
+        self._host.audit(f"client-{action}", "client", client.id, about, transaction=tx)
+
+
+def _columns(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {column: body[name] for name, column in _COLUMNS.items() if name in body}
+
+
+def _require_uris(uris: Sequence[str], *, is_public: bool) -> None:
+    faults = [
+        FieldError(f"redirectUris.{number}", "invalid", fault)
+        for number, uri in enumerate(uris)
+        if (fault := find_fault(uri, is_public=is_public)) is not None
+    ]
+    if faults:
+        raise ApiError(URI_REFUSED, details=faults)
+
+
+def _get(tx: Transaction, client_id: str) -> Client:
+    row = tx.first(select(clients).where(clients.c.id == client_id))
+    if row is None:
+        raise ApiError(UNKNOWN)
+    return Client.from_row(row)
+
+
+def _require_current(tx: Transaction, client_id: str, revision: int | None) -> Client:
+    row = tx.first(select(clients).where(clients.c.id == client_id).with_for_update())
+    if row is None:
+        raise ApiError(UNKNOWN)
+    if revision is not None and row.revision != revision:
+        raise ApiError(OUTDATED)
+    return Client.from_row(row)
+
+
+def _live(stored: Secrets, now: int) -> list[dict[str, Any]]:
+    return [dict(item) for item in stored if item["endsAt"] is None or item["endsAt"] > now]
+
+
+def _ending(secret: Mapping[str, Any], moment: int) -> dict[str, Any]:
+    """Return a secret that ends at a moment, unless it ends before."""
+    ends_at = moment if secret["endsAt"] is None else min(secret["endsAt"], moment)
+    return {**secret, "endsAt": ends_at}

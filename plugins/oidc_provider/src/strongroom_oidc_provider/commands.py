@@ -1,0 +1,76 @@
+"""The commands below ``strongroom clients``."""
+
+from typing import Any
+
+import click
+
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.web import ApiError
+from strongroom_oidc_provider.clients import Clients
+from strongroom_oidc_provider.schemas import NewClientSchema
+
+
+def make_commands(host: HostAPI) -> click.Group:
+    """Return the commands."""
+    group = click.Group("clients", help="Applications that log their users in here.")
+    for command in (_creation(host), _list(host), _deletion(host)):
+        group.add_command(command)
+    return group
+
+
+def _creation(host: HostAPI) -> click.Command:
+    @click.command(name="create")
+    @click.argument("name")
+    @click.option(
+        "--redirect-uri", "redirectUris", multiple=True, required=True, help="May be repeated."
+    )
+    @click.option("--public", is_flag=True, help="It cannot keep a secret, such as an app.")
+    @click.option("--trusted", is_flag=True, help="Its users are not asked for their consent.")
+    @click.option("--scope", "scopes", multiple=True, help="A scope that it may request; repeatable.")
+    @click.option("--resource", "resources", multiple=True, help="The URI of another service.")
+    def create_client(**options: Any) -> None:
+        """Create a client, and print its id and its secret, which is not shown again."""
+        given = {
+            name: list(value) if isinstance(value, tuple) else value for name, value in options.items()
+        }
+        body = {name: value for name, value in given.items() if value != []}
+        if faults := NewClientSchema().validate(body):
+            raise click.ClickException(str(faults))
+        try:
+            client, secret = host.get_service(Clients).create(NewClientSchema().load(body))
+        except ApiError as error:
+            raise click.ClickException(_text(error)) from error
+        click.echo(f"client id      {client.id}")
+        if secret is not None:
+            click.echo(f"client secret  {secret}")
+
+    return create_client
+
+
+def _list(host: HostAPI) -> click.Command:
+    @click.command(name="list")
+    def list_clients() -> None:
+        """Print the clients."""
+        for client in host.get_service(Clients).all():
+            kind = "public" if client.is_public else "confidential"
+            click.echo(f"{client.id}  {kind:12}  {client.name}  {' '.join(client.redirect_uris)}")
+
+    return list_clients
+
+
+def _deletion(host: HostAPI) -> click.Command:
+    @click.command(name="delete")
+    @click.argument("client_id")
+    def delete_client(client_id: str) -> None:
+        """Delete a client."""
+        try:
+            host.get_service(Clients).delete(client_id)
+        except ApiError as error:
+            raise click.ClickException(_text(error)) from error
+
+    return delete_client
+
+
+def _text(error: ApiError) -> str:
+    details = [f"{item.field}: {item.message}" for item in error.details]
+    return " ".join([str(error), *details])

@@ -1,0 +1,130 @@
+"""JSON of the REST API."""
+
+from marshmallow import Schema, fields, validate
+
+from strongroom.plugin_api.schemas import Timestamp
+from strongroom_oidc_provider.redirect_uris import MAX_LENGTH
+from strongroom_oidc_provider.scopes import LOGIN_SCOPES, SCOPE
+
+_NAME = validate.Length(1, 255)
+_URIS = validate.Length(1, 50)
+_MANY = validate.Length(max=50)
+_URI = validate.Length(1, MAX_LENGTH)
+_SCOPE = validate.Regexp(rf"{SCOPE.pattern}\Z", error="Must be a scope such as files:read.")
+_RESOURCE = validate.Regexp(
+    r"https?://[!-\"$-~]{1,500}\Z", error="Must be an http or https URI without a fragment."
+)
+_WEEK = 7 * 24 * 60 * 60
+
+_NAME_TEXT = "What users see of the client, such as on the page of their consent"
+_URIS_TEXT = (
+    "Where browsers return to, compared character by character: https URLs, loopback URLs, and of "
+    "public clients URIs of a scheme such as `com.example.app:/callback`. The port of a loopback URL "
+    "of a public client is free"
+)
+_SCOPES_TEXT = "The scopes that the client may request: of OpenID Connect, of the REST API, or others"
+_RESOURCES_TEXT = "URIs of other services that the client may request tokens for (RFC 8707)"
+_TRUSTED_TEXT = "Whether users are not asked for their consent; for applications of the operator"
+
+
+class NewClientSchema(Schema):
+    """An application that will log its users in here."""
+
+    name = fields.String(required=True, validate=_NAME, metadata={"description": _NAME_TEXT})
+    redirectUris = fields.List(
+        fields.String(validate=_URI),
+        required=True,
+        validate=_URIS,
+        metadata={"description": _URIS_TEXT},
+    )
+    public = fields.Boolean(
+        load_default=False,
+        metadata={"description": "Whether it cannot keep a secret, such as an app; it gets none"},
+    )
+    trusted = fields.Boolean(load_default=False, metadata={"description": _TRUSTED_TEXT})
+    scopes = fields.List(
+        fields.String(validate=_SCOPE),
+        load_default=list(LOGIN_SCOPES),
+        validate=_MANY,
+        metadata={"description": _SCOPES_TEXT},
+    )
+    resources = fields.List(
+        fields.String(validate=_RESOURCE),
+        load_default=list,
+        validate=_MANY,
+        metadata={"description": _RESOURCES_TEXT},
+    )
+
+
+class ClientChangesSchema(Schema):
+    """A new state of some members; absent ones stay as they are."""
+
+    revision = fields.Integer(required=True, strict=True)
+    name = fields.String(validate=_NAME, metadata={"description": _NAME_TEXT})
+    redirectUris = fields.List(
+        fields.String(validate=_URI), validate=_URIS, metadata={"description": _URIS_TEXT}
+    )
+    trusted = fields.Boolean(metadata={"description": _TRUSTED_TEXT})
+    scopes = fields.List(
+        fields.String(validate=_SCOPE), validate=_MANY, metadata={"description": _SCOPES_TEXT}
+    )
+    resources = fields.List(
+        fields.String(validate=_RESOURCE), validate=_MANY, metadata={"description": _RESOURCES_TEXT}
+    )
+
+
+class ClientSchema(Schema):
+    """An application that logs its users in here, or uses the REST API on their behalf."""
+
+    id = fields.String(required=True, metadata={"description": "The `client_id`"})
+    name = fields.String(required=True, metadata={"description": _NAME_TEXT})
+    public = fields.Boolean(
+        required=True,
+        attribute="is_public",
+        metadata={"description": "Whether it cannot keep a secret, such as an app"},
+    )
+    trusted = fields.Boolean(
+        required=True, attribute="is_trusted", metadata={"description": _TRUSTED_TEXT}
+    )
+    redirectUris = fields.List(
+        fields.String(),
+        required=True,
+        attribute="redirect_uris",
+        metadata={"description": _URIS_TEXT},
+    )
+    scopes = fields.List(fields.String(), required=True, metadata={"description": _SCOPES_TEXT})
+    resources = fields.List(fields.String(), required=True, metadata={"description": _RESOURCES_TEXT})
+    revision = fields.Integer(required=True)
+    createdAt = Timestamp(required=True, attribute="created_at")
+    updatedAt = Timestamp(required=True, attribute="updated_at")
+
+
+class NewClientWithSecretSchema(ClientSchema):
+    """A new client with its secret."""
+
+    secret = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The `client_secret`, which is shown once; null: a public client"},
+    )
+
+
+class ClientSecretRotationSchema(Schema):
+    """How long the former secret remains valid."""
+
+    overlapSeconds = fields.Integer(
+        load_default=24 * 60 * 60,
+        strict=True,
+        validate=validate.Range(0, _WEEK),
+        metadata={
+            "description": "Seconds for which both secrets are valid; 0: the former one ends at once"
+        },
+    )
+
+
+class ClientSecretSchema(Schema):
+    """The new secret of a client."""
+
+    secret = fields.String(
+        required=True, metadata={"description": "The `client_secret`, which is shown once"}
+    )
