@@ -9,7 +9,7 @@ from tests.support.features import LEFT_OUT_ENDPOINTS, LEFT_OUT_RULES
 
 from strongroom.assembly.operations import TABLES
 from strongroom.foundation.operations import collect_rows
-from strongroom.identity.access_keys.models import TENANT_SCOPES, with_included
+from strongroom.foundation.scopes import TENANT_SCOPES, with_included
 from strongroom.plugin_api.authentication import Scope
 from strongroom.web.http.access import Access
 from strongroom.web.http.routing import Operation

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from strongroom.foundation.caller import SERVER_SCOPES
-from strongroom.identity.access_keys.models import with_included
+from strongroom.foundation.scopes import with_included
 from strongroom.plugin_api.authentication import Scope
 from strongroom.web.http.routing import Operation
 from tests.support.api import PASSWORD, Api, Json, Person

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, Self
 
 from strongroom.foundation.errors import (
     Forbidden,
@@ -39,7 +39,7 @@ class Origin:
 
     ``languages`` are BCP 47 tags, the preferred one first. They are not recorded. ``plugin`` is the name
     of the plugin that acts for the sender, if one does. ``impersonator_id`` is the
-    administrator who impersonates the user.
+    administrator who impersonates the user. ``client_id`` is the client that the user lets act.
     """
 
     address: str | None = None
@@ -48,6 +48,7 @@ class Origin:
     languages: tuple[str, ...] = ()
     plugin: str | None = None
     impersonator_id: str | None = None
+    client_id: str | None = None
 
 
 class Attribution(NamedTuple):
@@ -66,9 +67,14 @@ def attribute_action(user_id: str, impersonator_id: str | None) -> Attribution:
 
 @dataclass(frozen=True, slots=True)
 class KeyUse:
-    """The use of an access key in a request: the scope of the operation, and the tenant in its path."""
+    """The use of an access key or a client's token in a request.
 
-    scope: str
+    Args:
+        scope: the scope of the operation; ``None``: it accepts neither.
+        tenant_id: the tenant in its path.
+    """
+
+    scope: str | None
     tenant_id: str | None
 
 
@@ -94,6 +100,22 @@ class KeyLimits:
     ends_at: int = 0
     operation_scope: str = ""
 
+    def for_use(self, use: KeyUse) -> Self:
+        """Return the limits for an operation.
+
+        Raises:
+            KeyNotAccepted: the operation accepts no access keys.
+            InsufficientScope: the key lacks the scope of the operation.
+            Forbidden: the operation is about another tenant.
+        """
+        if use.scope is None:
+            raise KeyNotAccepted
+        if use.scope not in self.scopes:
+            raise InsufficientScope(use.scope)
+        if self.tenant_id is not None and use.tenant_id not in (self.tenant_id, ANY_TENANT):
+            raise Forbidden("The access key is limited to another tenant.")
+        return replace(self, operation_scope=use.scope)
+
     def administers_server(self) -> bool:
         """Return whether the operation is one in which the key of an administrator acts as such."""
         return self.tenant_id is None and self.operation_scope in SERVER_SCOPES
@@ -101,6 +123,16 @@ class KeyLimits:
     def covers_tenant(self, tenant_id: str) -> bool:
         """Return whether the key reaches a tenant itself, not only files in it."""
         return self.folder_id is None and self.tenant_id in (None, tenant_id)
+
+
+@dataclass(frozen=True, slots=True)
+class GrantLimits(KeyLimits):
+    """The limits of a client's grant, which its access token states; ``key_id`` is the grant.
+
+    The same as of an access key with these scopes, tenant and folder.
+    """
+
+    client_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +144,8 @@ class DelegatedLimits(KeyLimits):
     Args:
         required_permission: what the user must hold on the node ``folder_id`` itself, at each request.
         content_types: glob patterns of the media types of files that may be created; empty: all.
-        through_key: the access key that the rights end with, and whose limits they are within; empty:
-            none.
+        through_key: the access key or the client's grant that the rights end with, and whose limits they
+            are within; empty: none.
     """
 
     required_permission: int = 0
@@ -150,9 +182,9 @@ class Identity:
 
     Args:
         user_type: ``USER``, ``ADMIN`` or ``SERVICE``.
-        authorization_id: the login that issued the token, or the access key.
+        authorization_id: the login or the client's grant that issued the token, or the access key.
         address: the client's address, for audit records, if there is one.
-        key: the limits of the access key; ``None`` for a token.
+        key: the limits of the access key or of the client's grant; ``None`` for a login.
         acr: how strongly the login is proven; ``None`` without a login.
         auth_time: the last proof of the login, in milliseconds since the Unix epoch.
         plugin: the plugin that uses the user's rights: by its configuration, or within the limits of
@@ -253,16 +285,19 @@ class Caller:
     the key as well, so that a request needs one query instead of two.
 
     Args:
-        authorization_id: the login that issued the token, or the access key.
+        authorization_id: the login or the client's grant that issued the token, or the access key.
         address: the client's address, for audit records, if there is one.
-        key: the presented access key, not yet verified; ``None`` for a token.
+        key: the presented access key, not yet verified, or the limits of a client's grant; ``None`` for
+            a login.
+        use: the use of the grant.
         accepts_impersonation: whether the operation accepts impersonated users.
     """
 
     user_id: str
     authorization_id: str
     address: str | None = None
-    key: KeyProof | None = None
+    key: KeyProof | GrantLimits | None = None
+    use: KeyUse | None = None
     accepts_impersonation: bool = False
     identity: Identity | None = field(default=None, init=False)
     """The verified identity; ``None`` until a query has verified the login."""
@@ -280,18 +315,35 @@ class Caller:
         return
 
     def confirm(
-        self, last_seen_at: int, user_type: str, acr: str, auth_time: int, actor_id: str | None
+        self,
+        last_seen_at: int,
+        user_type: str,
+        acr: str,
+        auth_time: int,
+        actor_id: str | None,
+        expires_at: int,
     ) -> Identity:
-        """Record that the login is not revoked, and return the verified identity.
+        """Record that the login or the client's grant is not revoked; return the verified identity.
 
         Raises:
             ImpersonationRefused: the user is impersonated, and the operation does not accept it.
+            KeyNotAccepted: the operation accepts no grants.
+            Forbidden: the grant may not be used for this request.
         """
         if actor_id is not None and not self.accepts_impersonation:
             raise ImpersonationRefused
         self.last_seen_at = last_seen_at
+        if self.key is not None:
+            return self._confirm_grant(user_type, expires_at)
         login = (self.authorization_id, self.address, None, acr, auth_time)
         self.identity = Identity(self.user_id, user_type, *login, actor_id=actor_id)
+        return self.identity
+
+    def _confirm_grant(self, user_type: str, expires_at: int) -> Identity:
+        if not isinstance(self.key, GrantLimits) or self.use is None:
+            raise RuntimeError("the caller has no grant of a client")
+        limits = replace(self.key.for_use(self.use), ends_at=expires_at)
+        self.identity = Identity(self.user_id, user_type, self.authorization_id, self.address, limits)
         return self.identity
 
     def confirm_key(self, row: Sequence[Any]) -> Identity:
@@ -301,7 +353,7 @@ class Caller:
             TokenInvalid: the key is wrong, has ended or was revoked.
             Forbidden: the key may not be used for this request.
         """
-        if self.key is None:
+        if self.key is None or isinstance(self.key, GrantLimits):
             raise RuntimeError("the caller has no access key")
         self.last_seen_at, user_type, limits = self.key.check(row)
         self.identity = Identity(self.user_id, user_type, self.authorization_id, self.address, limits)

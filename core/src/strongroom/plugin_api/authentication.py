@@ -85,13 +85,16 @@ class CallerInfo:
     Args:
         user_id: the id of the user.
         user_type: ``USER``, ``ADMIN`` or ``SERVICE``.
-        scopes: the scopes of the access key, with those that they include; ``None`` without a key, when
+        scopes: the scopes of the access key or of the client, with those that they include; ``None``:
             the user's rights have no such limit.
         tenant_id: the only tenant that is reachable; ``None``: all tenants of the user.
         file_id: the only folder that is reachable, with its subtree, or the only file; ``None``: all.
-        key_id: the access key; ``None`` without one.
+        key_id: the access key, or the client's grant, see :mod:`strongroom.plugin_api.grants`; ``None``
+            without one.
         actor_id: the administrator who impersonates the user, and may learn no secret that outlasts the
             impersonation, such as the URL of a share; ``None``: the user is the caller.
+        client_id: the client that the user lets act; ``None`` without one.
+        login_id: the login of the caller; ``None``: an access key, a client, or a plugin acts.
     """
 
     user_id: str
@@ -101,6 +104,8 @@ class CallerInfo:
     file_id: str | None = None
     key_id: str | None = None
     actor_id: str | None = None
+    client_id: str | None = None
+    login_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

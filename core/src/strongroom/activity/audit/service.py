@@ -218,8 +218,9 @@ class AuditService:
 
 def _attributed(event: AuditEvent) -> tuple[str | None, dict[str, str]]:
     """Return who acted, and the details: of an impersonation, the administrator, and also the user."""
-    plugin = event.origin.plugin
+    plugin, client_id = event.origin.plugin, event.origin.client_id
     details = {**event.details, **({"plugin": plugin} if plugin else {})}
+    details |= {"client": client_id} if client_id else {}
     if event.actor_id is None:
         return None, details
     actor_id, on_behalf_of = attribute_action(event.actor_id, event.origin.impersonator_id)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.content.nodes.models import Permission
-from strongroom.foundation.caller import DelegatedLimits, Identity, Origin
+from strongroom.foundation.caller import DelegatedLimits, GrantLimits, Identity, Origin
 from strongroom.foundation.errors import NotFound, TokenRequired
 from strongroom.foundation.operations import OperationRule
-from strongroom.identity.access_keys.models import file_scopes
+from strongroom.foundation.scopes import file_scopes
 from strongroom.identity.accounts.reauthentication import Reauthentication
 from strongroom.identity.users.models import UserType
 from strongroom.identity.users.service import UserService
@@ -82,7 +82,12 @@ class ActingUser:
             return None
         key = identity.key
         if key is None:
-            return CallerInfo(identity.user_id, identity.user_type, actor_id=identity.actor_id)
+            return CallerInfo(
+                identity.user_id,
+                identity.user_type,
+                actor_id=identity.actor_id,
+                login_id=identity.authorization_id or None,
+            )
         return CallerInfo(
             identity.user_id,
             identity.user_type,
@@ -90,6 +95,7 @@ class ActingUser:
             key.tenant_id,
             key.folder_id,
             key.key_id or None,
+            client_id=key.client_id if isinstance(key, GrantLimits) else None,
         )
 
     def _found(self) -> Identity | None:

@@ -18,6 +18,7 @@ from strongroom.content.nodes import operations
 from strongroom.content.nodes.effective_permission import (
     access_query,
     delegated_access_query,
+    grant_access_query,
     is_at_top,
     is_in_force,
     key_access_query,
@@ -30,7 +31,7 @@ from strongroom.content.scanning.states import require_readable
 from strongroom.content.tenants.memberships import Memberships
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.assurance import Demand, make_demand
-from strongroom.foundation.caller import AnyCaller, DelegatedLimits, Identity, KeyLimits
+from strongroom.foundation.caller import AnyCaller, DelegatedLimits, GrantLimits, Identity, KeyLimits
 from strongroom.foundation.database.rows import RowMapper
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import (
@@ -202,6 +203,10 @@ class NodeAccessQuery:
             lambda dialect: extend(key_access_query(dialect, columns)),
             lambda row: (row[:KEY_COLUMNS], access(row, KEY_COLUMNS)),
         )
+        self._of_grant = Statement(
+            lambda dialect: extend(grant_access_query(dialect, columns)),
+            lambda row: (row[:_LOGIN_COLUMNS], access(row, _LOGIN_COLUMNS)),
+        )
         self._delegated = Statement(
             lambda dialect: extend(delegated_access_query(dialect, columns)),
             lambda row: (row[0], access(row, 1)),
@@ -212,7 +217,7 @@ class NodeAccessQuery:
     ) -> NodeAccess:
         """Return the access of a caller, and verify the login unless it was verified before.
 
-        An access key is verified each time.
+        An access key or a client's grant is verified each time.
 
         Raises:
             TokenInvalid: the login or the access key was revoked.
@@ -222,6 +227,8 @@ class NodeAccessQuery:
         if isinstance(caller.key, DelegatedLimits):
             access = self._of_delegate(connection, caller.user_id, caller.key, parameters)
             return access.within_demand(caller, parameters["now"])
+        if isinstance(caller.key, GrantLimits):
+            return self._of_client(connection, caller, caller.key, parameters)
         if caller.key is not None:
             return self._of_key_caller(connection, caller, parameters)
         if isinstance(caller, Identity):
@@ -255,6 +262,26 @@ class NodeAccessQuery:
         if user_type is None:
             raise UserSuspended
         return access._replace(key=limits)
+
+    def _of_client(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        limits: GrantLimits,
+        parameters: dict[str, Any],
+    ) -> NodeAccess:
+        parameters |= {
+            "user_id": caller.user_id,
+            "authorization_id": caller.authorization_id,
+            "limit_tenant_id": limits.tenant_id or "",
+            "limit_node_id": limits.folder_id or "",
+            "max_permission": limits.max_permission,
+        }
+        grant, access = self._of_grant.all(connection, parameters)[0]
+        if grant[1] is None:
+            raise TokenInvalid
+        identity = caller if isinstance(caller, Identity) else caller.confirm(*grant)
+        return access._replace(key=identity.key).within_demand(identity, parameters["now"])
 
     def _of_key_caller(
         self, connection: Connection, caller: AnyCaller, parameters: dict[str, Any]

@@ -32,6 +32,7 @@ from strongroom.content.tenants.memberships import join_membership
 from strongroom.content.tenants.models import Role
 from strongroom.foundation.database.functions import greatest
 from strongroom.identity.access_keys.store import good_key
+from strongroom.identity.sessions.store import good_authorization, good_grant
 from strongroom.identity.users.service import type_of_active
 
 # A literal, because bound constants are merged into the parameters of each execution.
@@ -172,8 +173,29 @@ def key_access_query(dialect: str, columns: Columns = _WHOLE) -> Select[Any]:
     return select(*key.c, *member.columns, permission, *columns).select_from(tables)
 
 
+def grant_access_query(dialect: str, columns: Columns = _WHOLE) -> Select[Any]:
+    """Return :func:`access_query` for a caller with a client's grant, whose authorization comes first.
+
+    As :func:`key_access_query`, by the limits that the access token states: the parameters
+    ``limit_tenant_id`` and ``limit_node_id``, which are empty without one, and ``max_permission``.
+    """
+    login, path = good_authorization(), folders_around()
+    anchor = select(literal(1).label("one")).subquery("anchor").outerjoin(login, true())
+    tenant: ColumnElement[str] = bindparam("limit_tenant_id")
+    folder: ColumnElement[str] = bindparam("limit_node_id")
+    reaches_tenant = (tenant == "") | (tenant == bindparam("tenant_id"))
+    within = (folder == "") | folder.in_(select(path.c.id))
+    # The minimum is min() on SQLite and LEAST() on PostgreSQL.
+    least = func.min if dialect == "sqlite" else func.least
+    member = join_membership(anchor, reaches_tenant)
+    limited = least(effective_permission(member.role), bindparam("max_permission"))
+    permission = case((within, limited), else_=int(Permission.NONE)).label("permission")
+    tables = member.tables.outerjoin(nodes, _is_node())
+    return select(*login.c, *member.columns, permission, *columns).select_from(tables)
+
+
 def _is_key_in_force() -> ColumnElement[bool]:
-    """Return the condition that the access key of delegated rights, if any, still gives them."""
+    """Return the condition that the key or grant of delegated rights, if any, still gives them."""
     key, path = good_key("limit_key_id").c, folders_around("limit_node_id")
     reaches = key.key_folder_id.is_(None) | key.key_folder_id.in_(select(path.c.id))
     is_good = exists().where(
@@ -181,7 +203,10 @@ def _is_key_in_force() -> ColumnElement[bool]:
         key.max_permission >= bindparam("required_permission"),
         reaches,
     )
-    return (bindparam("limit_key_id") == "") | is_good
+    grant = good_grant("limit_key_id").c
+    reaches = grant.folder_id.is_(None) | grant.folder_id.in_(select(path.c.id))
+    is_granted = exists().where(grant.expires_at > bindparam("now"), reaches)
+    return (bindparam("limit_key_id") == "") | is_good | is_granted
 
 
 def delegated_access_query(dialect: str, columns: Columns = _WHOLE) -> Select[Any]:
@@ -190,7 +215,7 @@ def delegated_access_query(dialect: str, columns: Columns = _WHOLE) -> Select[An
     The type of the user comes first, NULL unless the user is active. The user's role is NULL in other
     tenants. The permission is the user's, at most ``max_permission``, below the node ``limit_node_id``
     only, and none at all unless the user holds ``required_permission`` on that node, and the access key
-    ``limit_key_id`` is in force; an empty one is none.
+    or grant ``limit_key_id`` is in force; an empty one is none.
     """
     path = folders_around()
     user = select(type_of_active(bindparam("user_id")).label("user_type")).subquery("delegating_user")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
     from alembic.script import ScriptDirectory
 
-SCHEMA_REVISION: Final = "0053"
+SCHEMA_REVISION: Final = "0054"
 """The newest migration; repeated here so that a server can start without importing Alembic."""
 
 _NO_PLUGINS: Final[AllTables] = {}

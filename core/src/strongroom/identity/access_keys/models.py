@@ -7,7 +7,6 @@ from sqlalchemy import JSON, Column, ForeignKey, Index, SmallInteger, String, Ta
 
 from strongroom.foundation.database.metadata import Id, Name, Timestamp, metadata
 from strongroom.foundation.database.rows import RowMapper
-from strongroom.plugin_api.authentication import Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,32 +60,3 @@ a list separated by spaces; ``max_permission`` is the permission on files that t
 folder are no foreign keys: a key whose folder was deleted must keep its limit, and so reach nothing."""
 
 ACCESS_KEY: Final = RowMapper(AccessKey, access_keys)
-
-_PERMISSIONS: Final = {Scope.FILES_READ: 1, Scope.FILES_WRITE: 2, Scope.FILES_SHARE: 3}
-"""The permission on files that a scope allows, as in ``files.models.Permission``."""
-
-FILE_SCOPES: Final = frozenset(_PERMISSIONS)
-TENANT_SCOPES: Final = FILE_SCOPES | {Scope.TENANTS_READ}
-"""The scopes that a key limited to a folder, or to a tenant, can have."""
-
-
-def max_permission(scopes: frozenset[Scope]) -> int:
-    """Return the highest permission on files that scopes allow; 0 is none."""
-    return max((_PERMISSIONS.get(scope, 0) for scope in scopes), default=0)
-
-
-_READ_BY_WRITE: Final = {
-    Scope.USERS_WRITE: Scope.USERS_READ,
-    Scope.TENANTS_WRITE: Scope.TENANTS_READ,
-}
-
-
-def with_included(scopes: frozenset[Scope]) -> frozenset[Scope]:
-    """Return the scopes, and those that they include."""
-    read = {_READ_BY_WRITE[scope] for scope in scopes & _READ_BY_WRITE.keys()}
-    return scopes | read | file_scopes(max_permission(scopes))
-
-
-def file_scopes(permission: int) -> frozenset[Scope]:
-    """Return the scopes of files that allow at most a permission on them."""
-    return frozenset(scope for scope, level in _PERMISSIONS.items() if level <= permission)

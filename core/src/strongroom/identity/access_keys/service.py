@@ -12,12 +12,8 @@ from strongroom.foundation.caller import SERVER_SCOPES, Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging
 from strongroom.foundation.errors import Forbidden, NotFound, TooManyKeys, ValidationFailed
-from strongroom.identity.access_keys.models import (
-    FILE_SCOPES,
-    TENANT_SCOPES,
-    AccessKey,
-    max_permission,
-)
+from strongroom.foundation.scopes import FILE_SCOPES, TENANT_SCOPES, max_permission
+from strongroom.identity.access_keys.models import AccessKey
 from strongroom.identity.access_keys.secrets import KeyText, new_id, new_key, parse_key
 from strongroom.identity.access_keys.store import AccessKeyStore
 from strongroom.identity.accounts.reauthentication import FRESH_LOGIN, Proof, Reauthentication
@@ -151,14 +147,23 @@ class AccessKeyService:
             if identity is not None:
                 # What ends the logins of the caller deletes keys afterwards.
                 self._authorizations.lock_live(connection, identity)
-            self._require_scopes(connection, self._users.get(connection, user_id), requested)
-            self._require_target(connection, user_id, requested)
+            self.require_limits(connection, self._users.get(connection, user_id), requested)
             if self._keys.count(connection, user_id) >= self._lifetimes.max_per_user:
                 raise TooManyKeys
             key = _key(text, user_id, requested, actor_id or user_id, now, ends_at)
             self._keys.add(connection, key)
             self._record(connection, "access-key.create", key, actor_id, origin)
         return NewKey(key, text.text)
+
+    def require_limits(self, connection: Connection, user: User, requested: KeyRequest) -> None:
+        """Require scopes and a target that a key, or a client's grant, of a user can have.
+
+        Raises:
+            ValidationFailed: the scopes or the target are not valid.
+        """
+        _require_matching(requested)
+        self._require_scopes(connection, user, requested)
+        self._require_target(connection, user.id, requested)
 
     def page(self, identity: Identity, user_id: str, paging: Paging) -> Page[AccessKey]:
         """Return a page of a user's keys, newest first.

@@ -16,15 +16,14 @@ from sqlalchemy.exc import SQLAlchemyError
 from strongroom.clock import Clock
 from strongroom.foundation.addresses import get_network, parse_address, parse_network
 from strongroom.foundation.cache import Cache
-from strongroom.foundation.caller import ANY_TENANT, Caller, Identity, KeyLimits, KeyUse
+from strongroom.foundation.caller import Caller, Identity, KeyLimits, KeyUse
 from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.database import Database
-from strongroom.foundation.errors import Forbidden, InsufficientScope, StrongroomError, TokenInvalid
+from strongroom.foundation.errors import Forbidden, StrongroomError, TokenInvalid
 from strongroom.foundation.limits.service import Allowance, RateLimits
-from strongroom.identity.access_keys.models import with_included
+from strongroom.foundation.scopes import parse_scopes
 from strongroom.identity.access_keys.secrets import KeyText, parse_key
 from strongroom.identity.access_keys.store import KEY_COLUMNS, AccessKeyStore, KeyRow
-from strongroom.plugin_api.authentication import Scope
 
 HOUR: Final = 3_600_000
 _OWNERS: Final = 4096
@@ -113,7 +112,7 @@ class PresentedKey:
             raise TokenInvalid
         if key.addresses and not _is_within(self._address, tuple(key.addresses)):
             raise Forbidden("The access key may not be used from this address.")
-        scopes = _scopes(key.scopes)
+        scopes = parse_scopes(key.scopes)
         limits = KeyLimits(
             self.key_id,
             scopes,
@@ -121,27 +120,14 @@ class PresentedKey:
             key.key_folder_id,
             key.max_permission,
             key.expires_at,
-            self._use.scope,
         )
-        self._require_use(limits)
-        return key.last_used_at, key.user_type, limits
+        return key.last_used_at, key.user_type, limits.for_use(self._use)
 
     def _is_secret(self, key: KeyRow) -> bool:
         # Not short-circuited, so that the time does not depend on the stored hashes.
         is_current = hmac.compare_digest(key.secret_hash or "", self._hash)
         is_previous = hmac.compare_digest(key.previous_hash or "", self._hash)
         return is_current or (is_previous and (key.previous_until or 0) > self._now)
-
-    def _require_use(self, limits: KeyLimits) -> None:
-        if self._use.scope not in limits.scopes:
-            raise InsufficientScope(self._use.scope)
-        if limits.tenant_id is not None and self._use.tenant_id not in (limits.tenant_id, ANY_TENANT):
-            raise Forbidden("The access key is limited to another tenant.")
-
-
-@lru_cache(maxsize=256)
-def _scopes(text: str) -> frozenset[str]:
-    return with_included(frozenset(Scope(scope) for scope in text.split()))
 
 
 @lru_cache(maxsize=1024)

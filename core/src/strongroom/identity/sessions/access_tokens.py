@@ -1,4 +1,9 @@
-"""Signs and verifies access tokens."""
+"""Signs and verifies access tokens: those of logins, and those of clients' grants.
+
+The audience of a login's token is this server as a string, and the audience of a grant's token is a
+list, so that neither is ever taken for the other, also not by earlier versions. A token whose audience
+is another service is refused.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -8,27 +13,58 @@ from joserfc.errors import JoseError
 
 from strongroom.clock import Clock
 from strongroom.foundation.cache import Cache
+from strongroom.foundation.caller import GrantLimits
 from strongroom.foundation.errors import TokenInvalid
 from strongroom.foundation.ids import is_id
+from strongroom.foundation.scopes import max_permission, parse_scopes
 from strongroom.identity.sessions.models import Authorization
 from strongroom.identity.sessions.signing_keys import KeyFile, KeyRing, key_algorithm
+from strongroom.identity.sessions.statements import sign_public, verify_public
 
 T = TypeVar("T")
 
 MAX_LENGTH: Final = 4096
 CLIENT_ID: Final = "strongroom"
 _TYPE: Final = "at+jwt"
+_DETAILS: Final = "authorization_details"
+_FOLDER: Final = "folder"
+_TENANT: Final = "tenant"
 _HEADER_NAMES: Final = frozenset({"alg", "kid", "typ"})
 
 
 @dataclass(frozen=True, slots=True)
 class TokenClaims:
-    """Claims of a verified token. ``expires_at`` is in milliseconds since the Unix epoch."""
+    """Claims of a verified token. Times are in milliseconds since the Unix epoch.
+
+    Args:
+        limits: what a client's grant permits; ``None``: a login's token.
+        scopes: all scopes of the token of a grant, also others than those of the REST API.
+        issued_at: when it was issued, of a grant's token.
+    """
 
     user_id: str
     authorization_id: str
     serial: int
     expires_at: int
+    limits: GrantLimits | None = None
+    scopes: tuple[str, ...] = ()
+    issued_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GrantedAccess:
+    """What the access token of a grant states in addition to its authorization.
+
+    Args:
+        audience: another service; ``None``: this server.
+        tenant_id: the only tenant, if the audience is this server; ``None``: all.
+        folder_id: likewise the only folder.
+    """
+
+    scopes: tuple[str, ...]
+    audience: str | None
+    tenant_id: str | None
+    folder_id: str | None
 
 
 class TokenSigner:
@@ -51,30 +87,45 @@ class TokenSigner:
 
         The expiry is in milliseconds since the Unix epoch, and not after the login's.
         """
+        claims = self._claims(authorization)
+        claims |= {"aud": self._issuer, "client_id": CLIENT_ID}
+        if authorization.actor_id is not None:
+            # An impersonation cannot be renewed, so its only token lasts as long as it does.
+            claims |= {"act": {"sub": authorization.actor_id}, "exp": authorization.expires_at // 1000}
+        return self._sign(self._keys.ring(), claims), claims["exp"] * 1000
+
+    def issue_granted(self, grant: Authorization, access: GrantedAccess) -> tuple[str, int]:
+        """Return a new token of a client's grant (RFC 9068), and its expiry.
+
+        The expiry is in milliseconds since the Unix epoch, and not after the grant's.
+
+        Raises:
+            KeyRingError: its audience is another service, and there is no asymmetric key.
+        """
+        claims = self._claims(grant)
+        claims |= {"client_id": grant.client_id, "scope": " ".join(access.scopes)}
+        if access.audience is not None:
+            token = sign_public(self._keys.ring(), _TYPE, {**claims, "aud": access.audience})
+            return token, claims["exp"] * 1000
+        claims |= {"aud": [self._issuer], **_describe_limits(access)}
+        return self._sign(self._keys.ring(), claims), claims["exp"] * 1000
+
+    def _claims(self, authorization: Authorization) -> dict[str, Any]:
         issued_at = self._clock.now() // 1000
-        expires_at = authorization.expires_at // 1000
-        # An impersonation cannot be renewed, so its only token lasts as long as it does.
-        if authorization.actor_id is None:
-            expires_at = min(issued_at + self.lifetime // 1000, expires_at)
-        ring = self._keys.ring()
-        key = ring.signing_key
-        header = {"alg": ring.algorithm, "kid": key.kid, "typ": _TYPE}
-        claims = {
+        return {
             "iss": self._issuer,
-            "aud": self._issuer,
             "sub": authorization.user_id,
-            "client_id": CLIENT_ID,
             "iat": issued_at,
-            "exp": expires_at,
+            "exp": min(issued_at + self.lifetime // 1000, authorization.expires_at // 1000),
             "jti": token_id(authorization.id, authorization.serial),
             "auth_time": authorization.auth_time // 1000,
             "acr": authorization.acr,
             "amr": authorization.amr.split(),
         }
-        if authorization.actor_id is not None:
-            claims["act"] = {"sub": authorization.actor_id}
-        token = jwt.encode(header, claims, key, algorithms=[ring.algorithm])
-        return token, expires_at * 1000
+
+    def _sign(self, ring: KeyRing, claims: dict[str, Any]) -> str:
+        header = {"alg": ring.algorithm, "kid": ring.signing_key.kid, "typ": _TYPE}
+        return jwt.encode(header, claims, ring.signing_key, algorithms=[ring.algorithm])
 
     def public_keys(self) -> dict[str, Any]:
         """Return the JWK Set (RFC 7517) that other services verify with; empty for HS256."""
@@ -97,21 +148,32 @@ class TokenSigner:
             raise TokenInvalid
         return claims
 
+    def check_foreign(self, token: str) -> TokenClaims:
+        """Verify a token of a client's grant whose audience is another service; return its claims.
+
+        Raises:
+            TokenInvalid: it was not issued by this server, was altered, or has expired.
+        """
+        try:
+            claims = verify_public(self._keys.ring(), token, _TYPE)
+            read = _read_claims(claims, self._issuer, is_foreign=True)
+        except (ValueError, KeyError, TypeError) as error:
+            raise TokenInvalid from error
+        if read.expires_at <= self._clock.now():
+            raise TokenInvalid
+        return read
+
     def _verify(self, ring: KeyRing, token: str) -> TokenClaims:
         try:
             claims = _signed_claims(ring, token)
-            authorization_id, serial = parse_token_id(_typed(claims, "jti", str))
-            expires_at = _typed(claims, "exp", int) * 1000
-            user_id = _typed(claims, "sub", str)
+            read = _read_claims(claims, self._issuer)
             begins_at = _typed(claims, "nbf", int) * 1000 if "nbf" in claims else 0
         # RecursionError: deeply nested JSON in the header or the claims.
         except (JoseError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise TokenInvalid from error
-        # Other services may trust the same keys, so a token for another audience must be refused.
-        is_ours = claims.get("iss") == claims.get("aud") == self._issuer
-        if not is_ours or not begins_at <= self._clock.now() < expires_at:
+        if not begins_at <= self._clock.now() < read.expires_at:
             raise TokenInvalid
-        return TokenClaims(user_id, authorization_id, serial, expires_at)
+        return read
 
 
 class VerifiedTokens:
@@ -155,6 +217,62 @@ def _signed_claims(ring: KeyRing, token: str) -> dict[str, Any]:
     if key is None:
         raise ValueError("unknown key")
     return jwt.decode(token, key, algorithms=[key_algorithm(key)]).claims
+
+
+def _read_claims(claims: dict[str, Any], issuer: str, *, is_foreign: bool = False) -> TokenClaims:
+    """Return the claims of a signed token.
+
+    Args:
+        is_foreign: whether the audience must be another service, and not this server.
+
+    Raises:
+        ValueError, KeyError, TypeError: it is no access token of this server for the audience.
+    """
+    audience, own = claims["aud"], (issuer, [issuer])
+    # Other services may trust the same keys, so a token for another audience must be refused.
+    if claims["iss"] != issuer or (audience in own) is is_foreign:
+        raise ValueError("another issuer or audience")
+    authorization_id, serial = parse_token_id(_typed(claims, "jti", str))
+    expires_at, user_id = _typed(claims, "exp", int) * 1000, _typed(claims, "sub", str)
+    # A login's token has no scope: without this check, a client's would open all that the user may do.
+    if audience == issuer:
+        if "scope" in claims:
+            raise ValueError("a login's token has no scope")
+        return TokenClaims(user_id, authorization_id, serial, expires_at)
+    scopes, issued_at = _typed(claims, "scope", str), _typed(claims, "iat", int) * 1000
+    limits = _read_limits(claims, authorization_id, scopes)
+    return TokenClaims(
+        user_id, authorization_id, serial, expires_at, limits, tuple(scopes.split()), issued_at
+    )
+
+
+def _read_limits(claims: dict[str, Any], grant_id: str, text: str) -> GrantLimits:
+    tenant_id = folder_id = None
+    for detail in _typed(claims, _DETAILS, list) if _DETAILS in claims else ():
+        tenant_id = _typed(detail, "tenantId", str)
+        if _typed(detail, "type", str) == _FOLDER:
+            folder_id = _typed(detail, "fileId", str)
+        elif detail["type"] != _TENANT:
+            raise ValueError("unknown authorization details")
+    scopes = parse_scopes(text)
+    return GrantLimits(
+        grant_id,
+        frozenset(scopes),
+        tenant_id,
+        folder_id,
+        max_permission(scopes),
+        client_id=_typed(claims, "client_id", str),
+    )
+
+
+def _describe_limits(access: GrantedAccess) -> dict[str, Any]:
+    """Return the claim with the only tenant or folder that a token reaches (RFC 9396), if any."""
+    if access.tenant_id is None:
+        return {}
+    detail = {"type": _TENANT, "tenantId": access.tenant_id}
+    if access.folder_id is not None:
+        detail |= {"type": _FOLDER, "fileId": access.folder_id}
+    return {_DETAILS: [detail]}
 
 
 def _typed(claims: dict[str, Any], name: str, kind: type[T]) -> T:

@@ -1,7 +1,8 @@
 """Authorizations: one per login, valid until it expires or is revoked."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import JSON, Column, ForeignKey, Index, Integer, String, Table, Text
 
@@ -9,10 +10,14 @@ from strongroom.foundation.database.metadata import WHERE, Id, Timestamp, metada
 from strongroom.foundation.database.rows import RowMapper
 from strongroom.plugin_api.login import MAX_SESSION
 
+MAX_CLIENT_ID: Final = 512
+MAX_CLIENT_NAME: Final = 255
+"""Characters; a client's id may be a URL."""
+
 
 @dataclass(frozen=True, slots=True)
 class Authorization:
-    """A row of :data:`authorizations`."""
+    """A row of :data:`authorizations`: a login, or a client's grant."""
 
     id: str
     user_id: str
@@ -32,6 +37,12 @@ class Authorization:
     actor_id: str | None = None
     credential_hash: str | None = None
     upstream_session: str | None = None
+    plugin: str | None = None
+    client_id: str | None = None
+    client_name: str | None = None
+    ends_with_id: str | None = None
+    folder_id: str | None = None
+    terms: Mapping[str, Any] | None = None
 
 
 authorizations: Final = Table(
@@ -55,11 +66,19 @@ authorizations: Final = Table(
     Column("actor_id", Id),
     Column("credential_hash", String(64)),
     Column("upstream_session", String(MAX_SESSION)),
+    Column("plugin", String(64)),
+    Column("client_id", String(MAX_CLIENT_ID)),
+    Column("client_name", String(MAX_CLIENT_NAME)),
+    Column("ends_with_id", Id),
+    Column("folder_id", Id),
+    Column("terms", JSON(none_as_null=True)),
     Index(None, "user_id", "created_at"),
     Index(None, "expires_at"),
     Index(None, "actor_id", info={WHERE: "actor_id IS NOT NULL"}),
     Index(None, "credential_hash", info={WHERE: "credential_hash IS NOT NULL"}),
     Index(None, "upstream_session", info={WHERE: "upstream_session IS NOT NULL"}),
+    Index(None, "client_id", info={WHERE: "client_id IS NOT NULL"}),
+    Index(None, "ends_with_id", info={WHERE: "ends_with_id IS NOT NULL"}),
 )
 """``serial`` counts the issued access tokens. ``last_seen_at`` may lag by a minute. ``expires_at`` is
 extended by each refresh. ``user_type`` is the user's type at login: code that changes the type or
@@ -67,7 +86,9 @@ suspends the user must revoke the authorizations, because the token guard does n
 ``amr`` has the proofs of the login, separated by spaces; ``auth_time`` is the time of the last one: a
 refresh proves nothing. ``actor_id`` is the administrator who impersonates the user (RFC 8693, 4.1).
 ``credential_hash`` is the hash of the login's credential, and ``upstream_session`` the platform's
-session; see :class:`~strongroom.identity.sessions.login_sources.LoginSources`."""
+session; see :class:`~strongroom.identity.sessions.login_sources.LoginSources`. The last columns are
+those of a grant: ``plugin`` has the client, ``ends_with_id`` is the login that it ends with, if it does,
+and ``folder_id`` is in ``terms``, too, because queries compare it."""
 
 AUTHORIZATION: Final = RowMapper(Authorization, authorizations)
 

@@ -30,6 +30,12 @@ _CONSUME: Final = Statement(
     .values(used_at=bindparam("now"))
     .returning(refresh_tokens.c.authorization_id)
 )
+_EXTEND: Final = Statement(
+    update(refresh_tokens)
+    .where(_OF_HASH, refresh_tokens.c.used_at.is_(None), refresh_tokens.c.expires_at > bindparam("now"))
+    .values(expires_at=bindparam("until"))
+    .returning(refresh_tokens.c.authorization_id)
+)
 _ISSUE_REFRESH_TOKEN: Final = Statement(insert(refresh_tokens))
 _FORGET_REFRESH_TOKENS: Final = Statement(
     delete(refresh_tokens).where(
@@ -54,6 +60,7 @@ class RefreshTokens:
     Args:
         lifetime: lifetime of an unused token in milliseconds.
         reuse: milliseconds after its use for which a token may be presented again.
+        purpose: what the tokens are for; a token of another purpose is unknown.
     """
 
     _clock: Clock
@@ -61,6 +68,7 @@ class RefreshTokens:
     _: KW_ONLY
     lifetime: int
     reuse: int
+    purpose: str = _PURPOSE
 
     def issue(
         self, authorization_id: str, not_after: int, *, after: str | None = None
@@ -102,6 +110,27 @@ class RefreshTokens:
         authorization_id: str | None = _CONSUME.scalar(connection, spent)
         return authorization_id
 
+    def extend(self, connection: Connection, token: str, not_after: int) -> RefreshToken | None:
+        """Extend the lifetime of an unused token, which stays; ``None`` if it is invalid.
+
+        Args:
+            not_after: when it expires at the latest, in milliseconds since the Unix epoch.
+        """
+        now = self._clock.now()
+        until = min(now + self.lifetime, not_after)
+        named = {"of_hash": self._hash(token), "now": now, "until": until}
+        extended = _FORM.fullmatch(token) and _EXTEND.first(connection, named)
+        return RefreshToken(token, until) if extended else None
+
+    def find_unused(self, connection: Connection, token: str) -> tuple[str, int] | None:
+        """Return the authorization id and the expiry of a token that can be used."""
+        if not _FORM.fullmatch(token):
+            return None
+        row = _TOKEN.first(connection, {"of_hash": self._hash(token)})
+        if row is None or row.used_at is not None or row.expires_at <= self._clock.now():
+            return None
+        return row.authorization_id, row.expires_at
+
     def find_successor(self, connection: Connection, token: str) -> tuple[str, RefreshToken] | None:
         """Return the unused successor of a token that was used lately, and its authorization's id.
 
@@ -136,7 +165,7 @@ class RefreshTokens:
         return prune(database, refresh_tokens.c.hash, refresh_tokens.c.expires_at <= self._clock.now())
 
     def _hash(self, token: str) -> str:
-        return self._keys.hash(_PURPOSE, token)
+        return self._keys.hash(self.purpose, token)
 
     def _successor(self, token: str) -> str:
         """Return the token that follows another: a pseudorandom function of it under the server's key.

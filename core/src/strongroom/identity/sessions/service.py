@@ -9,12 +9,13 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from strongroom.activity.audit.service import FAILURE, SUCCESS, AuditEvent, AuditService
-from strongroom.foundation.caller import Caller, Identity, Origin
+from strongroom.foundation.caller import Caller, GrantLimits, Identity, KeyUse, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging
 from strongroom.foundation.errors import (
     ImpersonationRefused,
     InvalidCredentials,
+    KeyNotAccepted,
     NotFound,
     TokenInvalid,
     UserSuspended,
@@ -66,14 +67,24 @@ class AuthorizationService:
         pruned = self._refresh_tokens.prune(self._database)
         return pruned + self._sessions.prune(self._database)
 
-    def caller(self, token: str, address: str | None = None) -> Caller:
-        """Return the user of an access token, whose login may have been revoked.
+    def caller(self, token: str, address: str | None = None, use: KeyUse | None = None) -> Caller:
+        """Return the user of an access token, whose login or grant may have been revoked.
+
+        Args:
+            use: what a client may use the token of a grant for; ``None``: only a login's is accepted.
 
         Raises:
             TokenInvalid: the token is forged or has expired.
+            KeyNotAccepted: the operation accepts no grants.
         """
         claims = self._signer.check(token)
-        return Caller(claims.user_id, claims.authorization_id, address)
+        if claims.limits is None:
+            return Caller(claims.user_id, claims.authorization_id, address)
+        if use is None:
+            raise TokenInvalid
+        if use.scope is None:
+            raise KeyNotAccepted
+        return Caller(claims.user_id, claims.authorization_id, address, claims.limits, use)
 
     def verify(self, token: str) -> Identity:
         """Return the identity of an access token.
@@ -298,7 +309,8 @@ class AuthorizationService:
         Raises:
             TokenInvalid: the login has ended.
         """
-        if identity.key is None and identity.plugin is None:
+        is_login = identity.key is None or isinstance(identity.key, GrantLimits)
+        if is_login and identity.plugin is None:
             self._sessions.require_live(connection, identity.authorization_id, identity.user_id)
 
     def lock_live(self, connection: Connection, identity: Identity, *, shared: bool = True) -> None:
@@ -429,14 +441,14 @@ class AuthorizationService:
         try:
             # Only a JWT contains dots; ids and ``jti`` do not.
             if "." in reference:
-                return self._signer.check(reference).authorization_id
+                return self.caller(reference).authorization_id
             return reference if is_id(reference) else parse_token_id(reference)[0]
         except (TokenInvalid, ValueError) as error:
             raise NotFound from error
 
     def _find_authorization(self, connection: Connection, token: str) -> str | None:
         try:
-            return self._signer.check(token).authorization_id
+            return self.caller(token).authorization_id
         except TokenInvalid:
             return self._refresh_tokens.find(connection, token)
 

@@ -72,7 +72,7 @@ class SessionServices(ServiceGroup):
         return self._settings.public_root + self._settings.server.base_path
 
     @cached_property
-    def _signer(self) -> TokenSigner:
+    def signer(self) -> TokenSigner:
         return TokenSigner(
             self._key_file,
             issuer=self._issuer,
@@ -86,16 +86,21 @@ class SessionServices(ServiceGroup):
 
     @cached_property
     def _refresh_tokens(self) -> RefreshTokens:
+        return self.make_refresh_tokens("refresh-token")
+
+    def make_refresh_tokens(self, purpose: str) -> RefreshTokens:
+        """Return the refresh tokens of a purpose, with the configured lifetimes."""
         tokens = self._settings.tokens
         lifetime, reuse = tokens.refresh_lifetime_seconds * 1000, tokens.refresh_reuse_seconds * 1000
-        return RefreshTokens(self._clock, self._base.keys, lifetime=lifetime, reuse=reuse)
+        keys = self._base.keys
+        return RefreshTokens(self._clock, keys, lifetime=lifetime, reuse=reuse, purpose=purpose)
 
     @cached_property
-    def _authorization_store(self) -> AuthorizationStore:
+    def authorization_store(self) -> AuthorizationStore:
         tokens = self._settings.tokens
         # An authorization must not expire before its access tokens do, even if the lifetime of refresh
         # tokens is configured to be shorter.
-        lifetime = max(tokens.refresh_lifetime_seconds * 1000, self._signer.lifetime)
+        lifetime = max(tokens.refresh_lifetime_seconds * 1000, self.signer.lifetime)
         # 0 days means no maximum age.
         max_age = tokens.session_lifetime_days * DAY or None
         return AuthorizationStore(self._clock, lifetime=lifetime, max_age=max_age)
@@ -103,8 +108,8 @@ class SessionServices(ServiceGroup):
     @cached_property
     def token_issuer(self) -> TokenIssuer:
         return TokenIssuer(
-            self._authorization_store,
-            self._signer,
+            self.authorization_store,
+            self.signer,
             self._refresh_tokens,
             self._clock,
             self._user_services.factor_policy,
@@ -115,8 +120,8 @@ class SessionServices(ServiceGroup):
     def authorizations(self) -> AuthorizationService:
         return AuthorizationService(
             self._database,
-            self._authorization_store,
-            self._signer,
+            self.authorization_store,
+            self.signer,
             self._refresh_tokens,
             self.token_issuer,
             self._users,
@@ -192,7 +197,7 @@ class SessionServices(ServiceGroup):
                 AllowedUser(self.token_issuer),
                 DuePasswordChanges(users.passwords),
                 DueFactors(self._clock, self.factors, self.enrolments, users.factor_policy),
-                NewPasswords(users.passwords, self._authorization_store),
+                NewPasswords(users.passwords, self.authorization_store),
                 self._password_attempts,
                 RecordedSource(LoginSources(self._base.keys)),
                 # After all changes of credentials, a password or a factor.

@@ -90,6 +90,7 @@ _WEAKEN: Final = Statement(
     .values(acr=SINGLE_FACTOR, amr=func.replace(authorizations.c.amr, " mfa", ""))
 )
 _END: Final = _revocation(_OF_ID)
+_END_WITH: Final = _revocation(authorizations.c.ends_with_id == bindparam("of_login"))
 _END_ALL: Final = _revocation(_OF_USER)
 _END_OTHERS: Final = _revocation(_OF_USER, authorizations.c.id != bindparam("but"))
 _END_OF_ACTOR: Final = _revocation(authorizations.c.actor_id == bindparam("of_actor"))
@@ -100,6 +101,9 @@ _BY_CREDENTIAL: Final = Statement(
 )
 _BY_SESSION: Final = Statement(
     _UNREVOKED.where(authorizations.c.upstream_session == bindparam("of")), AUTHORIZATION
+)
+_LOCK_LIVE: Final = Statement(
+    select(authorizations).where(_OF_ID, _LIVE).with_for_update(), AUTHORIZATION
 )
 _LOCK_EVERY: Final = Statement(text("LOCK TABLE authorizations IN SHARE ROW EXCLUSIVE MODE"))
 _FORGET: Final = Statement(delete(authorizations).where(_OF_USER))
@@ -133,6 +137,7 @@ def good_authorization() -> FromClause:
             authorizations.c.acr,
             authorizations.c.auth_time,
             authorizations.c.actor_id,
+            authorizations.c.expires_at,
         )
         .where(
             authorizations.c.id == bindparam("authorization_id"),
@@ -140,6 +145,23 @@ def good_authorization() -> FromClause:
             authorizations.c.revoked_at.is_(None),
         )
         .subquery("authorization")
+    )
+
+
+def good_grant(grant_id: str) -> FromClause:
+    """Return a subquery for the columns of an unrevoked client's grant that limit what it has given.
+
+    Its parameters are ``user_id`` and the one that ``grant_id`` names.
+    """
+    return (
+        select(authorizations.c.expires_at, authorizations.c.folder_id)
+        .where(
+            authorizations.c.id == bindparam(grant_id),
+            authorizations.c.user_id == bindparam("user_id"),
+            authorizations.c.client_id.is_not(None),
+            authorizations.c.revoked_at.is_(None),
+        )
+        .subquery("client_grant")
     )
 
 
@@ -266,6 +288,11 @@ class AuthorizationStore:
         """Return an authorization, even if it has expired or was revoked."""
         return _BY_ID.first(connection, {"of_id": authorization_id})
 
+    def lock(self, connection: Connection, authorization_id: str) -> Authorization | None:
+        """Return an authorization that is in force, and block its end until the transaction ends."""
+        named = {"of_id": authorization_id, "now": self._clock.now()}
+        return _LOCK_LIVE.first(connection, named)
+
     def page(self, connection: Connection, user_id: str, paging: Paging) -> Page[Authorization]:
         """Return a page of a user's valid authorizations, newest first."""
         parameters = {"of_user": user_id, "now": self._clock.now()}
@@ -276,8 +303,16 @@ class AuthorizationStore:
         return select_page(connection, query, count, paging, AUTHORIZATION)
 
     def end(self, connection: Connection, authorization_id: str) -> bool:
-        """Revoke an authorization; return ``False`` if it had been revoked before."""
-        return _END.execute(connection, {"of_id": authorization_id, "now": self._clock.now()}) == 1
+        """Revoke an authorization; return ``False`` if it had been revoked before.
+
+        The clients' grants that end with a login are revoked, too.
+        """
+        now = self._clock.now()
+        if _END.execute(connection, {"of_id": authorization_id, "now": now}) == 0:
+            return False
+        # After the login: a grant that is begun meanwhile holds the lock of the login's row.
+        _END_WITH.execute(connection, {"of_login": authorization_id, "now": now})
+        return True
 
     def end_all(self, connection: Connection, user_id: str, *, but: str | None = None) -> int:
         """Revoke all authorizations of a user, except ``but``; return the count.

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol
 
-from strongroom.foundation.caller import Caller, Identity, KeyUse
+from strongroom.foundation.caller import Caller, GrantLimits, Identity, KeyUse
 from strongroom.foundation.errors import (
     AmbiguousToken,
     Forbidden,
@@ -51,11 +51,15 @@ SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 class TokenAuthenticator(Protocol):
     """Verifies access tokens."""
 
-    def caller(self, token: str, address: str | None) -> Caller:
-        """Return the user of a token, whose login may have been revoked.
+    def caller(self, token: str, address: str | None, use: KeyUse | None = None) -> Caller:
+        """Return the user of a token, whose login or grant may have been revoked.
+
+        Args:
+            use: what a client may use the token of a grant for; ``None``: only a login's is accepted.
 
         Raises:
             TokenInvalid: the token is forged or has expired.
+            KeyNotAccepted: the operation accepts no grants.
         """
 
     def identify(self, caller: Caller) -> Identity:
@@ -119,7 +123,8 @@ def authenticate(
         access: the callers that the route accepts.
         verify_login: whether to verify here that the login is not revoked; otherwise the first query
             of the view does, and :func:`require_verified_login` checks afterwards that it did.
-        scope: the scope that an access key needs; without one, the route accepts no access keys.
+        scope: the scope that an access key or a client's grant needs; without one, the route accepts
+            neither.
         authenticators: the names of the authenticators that the route accepts.
         tenant_id: the tenant in the path, or ``ANY_TENANT``: keys of other tenants are refused, and
             without one all keys that are limited to a tenant.
@@ -134,17 +139,18 @@ def authenticate(
         TokenRequired: the route requires a token, and the request has none.
         TokenInvalid: the token is forged, expired or revoked, or the key is wrong.
         AmbiguousToken: the request has two different tokens.
-        KeyNotAccepted: the route accepts no access keys.
+        KeyNotAccepted: the route accepts neither access keys nor grants.
         Forbidden: the route requires a server administrator, and the caller is none.
         ImpersonationRefused: the user is impersonated, and the route does not accept it.
     """
     # A public route ignores tokens, so that an expired one does not prevent a new login.
     if token is None and access is not Access.PUBLIC:
         token = presented_token()
+    use = KeyUse(scope, tenant_id)
     authenticator: TokenAuthenticator | KeyAuthenticator
     if token is not None and not token.startswith(ACCESS_KEY_PREFIX):
         authenticator = get_service(TokenAuthenticator)
-        caller = authenticator.caller(token, client_address())
+        caller = authenticator.caller(token, client_address(), use)
     else:
         key = token or _key_of_authenticator(access, authenticators)
         if key is None:
@@ -152,7 +158,7 @@ def authenticate(
         if scope is None:
             raise KeyNotAccepted
         authenticator = get_service(KeyAuthenticator)
-        caller = authenticator.caller(key, client_address(), KeyUse(scope, tenant_id))
+        caller = authenticator.caller(key, client_address(), use)
     caller.accepts_impersonation = (
         current_environ()["REQUEST_METHOD"] in SAFE_METHODS if impersonation is None else impersonation
     )
@@ -166,7 +172,7 @@ def authenticate(
 
 
 def administers_by_key(scope: Scope) -> bool:
-    """Return whether a public route is called with an access key that administers the server.
+    """Return whether a public route is called with a key or a grant that administers the server.
 
     Public routes ignore access tokens, because an expired one must not prevent a new login. A program
     that presents an access key wants it to be checked.
@@ -178,10 +184,18 @@ def administers_by_key(scope: Scope) -> bool:
         StrongroomError: the key is wrong, or lacks the scope; see :func:`authenticate`.
     """
     token = presented_token()
-    if token is None or not token.startswith(ACCESS_KEY_PREFIX):
+    if token is None or not (token.startswith(ACCESS_KEY_PREFIX) or _is_of_grant(token, scope)):
         return False
     authenticate(Access.OPTIONAL, scope=scope, token=token)
     return current_identity().is_admin
+
+
+def _is_of_grant(token: str, scope: Scope) -> bool:
+    try:
+        caller = get_service(TokenAuthenticator).caller(token, None, KeyUse(scope, None))
+    except TokenInvalid:
+        return False
+    return caller.key is not None
 
 
 def refuse_impersonation() -> None:
@@ -292,7 +306,7 @@ def presented_token() -> str | None:
 
 
 def _get_authenticator(caller: Caller) -> TokenAuthenticator | KeyAuthenticator:
-    if caller.key is not None:
+    if caller.key is not None and not isinstance(caller.key, GrantLimits):
         return get_service(KeyAuthenticator)
     return get_service(TokenAuthenticator)
 

@@ -15,7 +15,7 @@ from flask.globals import _cv_app, _cv_request
 from flask.sessions import NullSession
 from werkzeug.routing import Rule
 
-from strongroom.foundation.caller import Origin
+from strongroom.foundation.caller import GrantLimits, Origin
 from strongroom.foundation.errors import ValidationFailed
 from strongroom.plugin_api.login import Client
 from strongroom.web.http.trusted_proxies import TrustedProxies
@@ -207,7 +207,9 @@ def origin() -> Origin:
     identity = caller and caller.identity
     impersonator_id = identity and identity.actor_id
     sent = (sender.address, sender.user_agent, find_request_id(environ), languages())
-    return Origin(*sent, impersonator_id=impersonator_id)
+    key = caller and caller.key
+    client_id = key.client_id if isinstance(key, GrantLimits) else None
+    return Origin(*sent, impersonator_id=impersonator_id, client_id=client_id)
 
 
 def request_origin() -> Origin:

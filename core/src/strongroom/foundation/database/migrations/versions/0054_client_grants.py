@@ -1,0 +1,27 @@
+"""Add what an authorization has that is a client's grant and no login."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0054"
+down_revision = "0053"
+oldest_code = "0001"
+"""Older code refuses the tokens of grants, and revokes grants like logins."""
+
+
+def upgrade() -> None:
+    op.add_column("authorizations", sa.Column("plugin", sa.String(length=64)))
+    op.add_column("authorizations", sa.Column("client_id", sa.String(length=512)))
+    op.add_column("authorizations", sa.Column("client_name", sa.String(length=255)))
+    op.add_column("authorizations", sa.Column("ends_with_id", sa.String(length=36)))
+    op.add_column("authorizations", sa.Column("folder_id", sa.String(length=36)))
+    op.add_column("authorizations", sa.Column("terms", sa.JSON))
+    for column in ("client_id", "ends_with_id"):
+        where = sa.text(f"{column} IS NOT NULL")
+        op.create_index(
+            f"ix_authorizations_{column}",
+            "authorizations",
+            [column],
+            sqlite_where=where,
+            postgresql_where=where,
+        )
