@@ -7,6 +7,7 @@ from strongroom.plugin_api.events import EventLog
 from strongroom.plugin_api.factors import FactorsAPI
 from strongroom.plugin_api.files import FilesAPI
 from strongroom.plugin_api.forms import FormsAPI
+from strongroom.plugin_api.grants import GrantsAPI
 from strongroom.plugin_api.leases import LeasesAPI
 from strongroom.plugin_api.limits import LimitsAPI
 from strongroom.plugin_api.logins import LoginsAPI
@@ -25,6 +26,7 @@ FACETS: Final[dict[str, type]] = {
     "factors": FactorsAPI,
     "files": FilesAPI,
     "forms": FormsAPI,
+    "grants": GrantsAPI,
     "leases": LeasesAPI,
     "limits": LimitsAPI,
     "lists": ListsAPI,

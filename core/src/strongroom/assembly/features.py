@@ -39,6 +39,7 @@ from strongroom.extensions.user_management.feature import UserManagementFeature
 from strongroom.extensions.versions.feature import VersionsFeature
 from strongroom.identity.access_keys.feature import AccessKeysFeature
 from strongroom.identity.accounts.feature import AccountsFeature
+from strongroom.identity.grants.feature import ClientGrantsFeature
 from strongroom.identity.service_accounts.feature import ServerAccountsFeature
 from strongroom.identity.sessions.feature import SessionsFeature
 from strongroom.identity.users.feature import UsersFeature
@@ -61,6 +62,7 @@ FEATURES: Final[tuple[Feature, ...]] = (
     PlatformLoginsFeature(),
     ServerAccountsFeature(),
     AccessKeysFeature(),
+    ClientGrantsFeature(),
     UserImportsFeature(),
     VerificationFeature(),
     TenantsFeature(),

@@ -136,7 +136,7 @@ class GrantsAPI(ABC):
             scopes: fewer scopes for the new access token; ``None``: those of the grant.
 
         Raises:
-            ApiError: ``error.token-invalid``: it is unknown, was used, has ended, or is another client's;
+            ApiError: ``error.token-invalid``: it is unknown, used, ended, or another client's;
                 ``error.validation-failed``: the grant has not all of the scopes.
         """
 

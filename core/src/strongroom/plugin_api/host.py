@@ -17,6 +17,7 @@ from strongroom.plugin_api.events import EventLog
 from strongroom.plugin_api.extension import Extension
 from strongroom.plugin_api.factors import FactorsAPI
 from strongroom.plugin_api.files import Delegation, FilesAPI
+from strongroom.plugin_api.grants import GrantsAPI
 from strongroom.plugin_api.leases import LeasesAPI
 from strongroom.plugin_api.limits import LimitsAPI
 from strongroom.plugin_api.logins import LoginsAPI
@@ -179,6 +180,11 @@ class HostAPI(ABC):
     @abstractmethod
     def signing(self) -> SigningAPI:
         """Signed statements for other services."""
+
+    @property
+    @abstractmethod
+    def grants(self) -> GrantsAPI:
+        """What users let the plugin's clients do."""
 
     @property
     @abstractmethod

@@ -11,6 +11,7 @@ from flask import Response
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.assembly.plugin_host.acting import ActingUser
 from strongroom.assembly.plugin_host.files import HostFiles
+from strongroom.assembly.plugin_host.grants import HostGrants
 from strongroom.assembly.plugin_host.host_browser import HostBrowser
 from strongroom.assembly.plugin_host.host_factors import HostFactors
 from strongroom.assembly.plugin_host.host_pages import HostPages, RegisteredParts
@@ -40,6 +41,7 @@ from strongroom.identity.users.plugin_values import PluginValues
 from strongroom.plugin_api.authentication import CallerInfo, Scope
 from strongroom.plugin_api.events import Event, EventLog, EventType
 from strongroom.plugin_api.files import Delegation
+from strongroom.plugin_api.grants import GrantsAPI
 from strongroom.plugin_api.host import ExtensionT, HostAPI
 from strongroom.plugin_api.leases import LeasesAPI
 from strongroom.plugin_api.limits import LimitsAPI
@@ -179,6 +181,10 @@ class PluginHost(HostAPI):
     @cached_property
     def signing(self) -> SigningAPI:
         return HostSigning(self._plugin, self._public_url, self._services)
+
+    @cached_property
+    def grants(self) -> GrantsAPI:
+        return HostGrants(self._plugin, self._user)
 
     @cached_property
     def events(self) -> EventLog:

@@ -118,8 +118,8 @@ class RefreshTokens:
         """
         now = self._clock.now()
         until = min(now + self.lifetime, not_after)
-        named = {"of_hash": self._hash(token), "now": now, "until": until}
-        extended = _FORM.fullmatch(token) and _EXTEND.first(connection, named)
+        of_token = {"of_hash": self._hash(token), "now": now, "until": until}
+        extended = _FORM.fullmatch(token) and _EXTEND.first(connection, of_token)
         return RefreshToken(token, until) if extended else None
 
     def find_unused(self, connection: Connection, token: str) -> tuple[str, int] | None:

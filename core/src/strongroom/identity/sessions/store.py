@@ -290,8 +290,8 @@ class AuthorizationStore:
 
     def lock(self, connection: Connection, authorization_id: str) -> Authorization | None:
         """Return an authorization that is in force, and block its end until the transaction ends."""
-        named = {"of_id": authorization_id, "now": self._clock.now()}
-        return _LOCK_LIVE.first(connection, named)
+        of_login = {"of_id": authorization_id, "now": self._clock.now()}
+        return _LOCK_LIVE.first(connection, of_login)
 
     def page(self, connection: Connection, user_id: str, paging: Paging) -> Page[Authorization]:
         """Return a page of a user's valid authorizations, newest first."""

@@ -1,0 +1,1 @@
+"""Grants: what users let clients do."""
