@@ -40,6 +40,11 @@ from strongroom.web.feature import Feature
 from strongroom.web.http.access import FactorGuard, KeyAuthenticator, TokenAuthenticator
 from strongroom.web.http.authenticators import Authenticators
 from strongroom.web.http.cookies import HostCookie
+from strongroom.web.http.discovery import (
+    DISCOVERY,
+    discovery_blueprint,
+    merge_documents,
+)
 from strongroom.web.http.dispatch.application import Application
 from strongroom.web.http.errors import ErrorNegotiation
 from strongroom.web.http.languages import LocaleLookup
@@ -234,7 +239,7 @@ def _register_routes(app: Application, container: Container) -> None:
         hosts.get,
         HOST_ERRORS,
         container.base.rates.names,
-        later=(RESERVED, ACCOUNT_PAGES),
+        later=(RESERVED, ACCOUNT_PAGES, DISCOVERY),
     )
     blueprints = routes.register(container.registry.blueprints())
     authenticators = _authenticators(container)
@@ -248,10 +253,11 @@ def _register_routes(app: Application, container: Container) -> None:
     _require_known(authenticators, app)
     reserved = reserved_blueprint(app, base_path)
     reserved.register(app, base_path)
+    discovery = _register_discovery(app, container)
     well_known = _well_known(app, container)
     settings = container.settings
     description = Description(
-        (*blueprints, reserved, well_known),
+        (*blueprints, reserved, discovery, well_known),
         version=__version__,
         server_url=settings.public_root,
         base_path=base_path,
@@ -262,6 +268,23 @@ def _register_routes(app: Application, container: Container) -> None:
     routes.require_locations()
     link_changes(app)
     _mount_applications(app, container)
+
+
+def _register_discovery(app: Application, container: Container) -> Blueprint:
+    """Register the documents by which clients discover services, and return their routes."""
+    base_path = container.settings.server.base_path
+    items = container.hosts.call("register_discovery")
+    taken = {rule.rule.removeprefix(base_path) for rule in app.url_map.iter_rules()}
+    try:
+        documents = merge_documents(((str(plugin), item) for plugin, item in items), taken)
+    except ValueError as error:
+        raise PluginError(str(error)) from error
+    blueprint = discovery_blueprint(documents)
+    blueprint.register(app, base_path)
+    if base_path:
+        # No path of the server but these is outside of the base path.
+        discovery_blueprint(documents, base_path).register(app)
+    return blueprint
 
 
 def _well_known(app: Application, container: Container) -> Blueprint:

@@ -14,6 +14,7 @@ import pluggy
 from strongroom.plugin_api.authentication import Authenticator
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.deactivation import Deactivate
+from strongroom.plugin_api.discovery import DiscoveryDocument
 from strongroom.plugin_api.erasers import FileEraser, TenantEraser
 from strongroom.plugin_api.events import AuditedEvent, EventSink, EventSubscriber
 from strongroom.plugin_api.exports import UserExport
@@ -227,6 +228,15 @@ def register_authenticators(host: HostAPI) -> Iterable[Authenticator]:  # type: 
 @hookspec
 def register_errors() -> Iterable[ErrorKind]:  # type: ignore[empty-body]
     """Return the kinds of error responses of the plugin's routes and login methods."""
+
+
+@hookspec
+def register_discovery(host: HostAPI) -> Iterable[DiscoveryDocument]:  # type: ignore[empty-body]
+    """Return documents at ``/.well-known/NAME``, by which clients discover a service (API 2.0).
+
+    The members of all plugins form one document. Scripts of any origin may read it, and clients may
+    store it for minutes.
+    """
 
 
 @hookspec
