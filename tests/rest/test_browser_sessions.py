@@ -245,6 +245,60 @@ class TestSession:
         assert error_code(browser.open(f"/users/{alice.id}")) == "error.token-required"
 
 
+class TestDemands:
+    """A page may demand when and how strongly the login was proven."""
+
+    def test_the_login_page_has_the_hint(self, browser: Browser) -> None:
+        path = browser.open("/desk/demanding?hint=a%26b%40example.com").headers["Location"]
+        assert parse_qs(urlsplit(path).query)["loginHint"] == ["a&b@example.com"]
+        assert 'value="a&amp;b@example.com"' in browser.open(path).text
+
+    def test_a_session_has_the_id_of_its_login(self, api: Api, browser: Browser, alice: Person) -> None:
+        browser.log_in(alice)
+        shown = browser.open("/desk/demanding").json
+        logins = api.get("/users/me/authorizations", by=alice).json["data"]
+        assert shown == {"login": logins[0]["id"], "acr": "urn:strongroom:single"}
+
+    def test_an_old_proof_leads_to_a_fresh_one_and_back(
+        self, api: Api, browser: Browser, alice: Person
+    ) -> None:
+        browser.log_in(alice)
+        assert browser.open(f"/desk/demanding?since={api.clock.now()}").status_code == 200
+        api.clock.advance(1)
+        page = f"/desk/demanding?since={api.clock.now()}"
+        location = browser.open(page).headers["Location"]
+        assert location.startswith("/account/step-up?resume=%2Fdesk%2Fdemanding%3Fsince%3D")
+        browser.open(location)
+        proven = browser.open("/account/step-up", {"csrf": browser.secret, "password": PASSWORD})
+        assert proven.headers["Location"] == page
+        assert browser.open(page).status_code == 200
+
+    def test_a_weak_proof_of_a_moment_ago_is_an_error(
+        self, api: Api, browser: Browser, alice: Person
+    ) -> None:
+        browser.log_in(alice)
+        page = "/desk/demanding?acr=urn:strongroom:mfa"
+        answer = browser.open(page)
+        assert (answer.status_code, error_code(answer)) == (401, "error.step-up-required")
+        api.clock.advance(60_000)
+        assert browser.open(page).headers["Location"].startswith("/account/step-up?")
+
+    def test_a_script_gets_an_error(self, api: Api, browser: Browser, alice: Person) -> None:
+        browser.log_in(alice)
+        page = f"/desk/demanding?since={api.clock.now() + 1}"
+        answer = browser.open(page, Sec_Fetch_Mode="cors")
+        assert error_code(answer) == "error.step-up-required"
+
+    def test_a_user_without_a_password_proves_by_another_login(self, api: Api, browser: Browser) -> None:
+        browser.badge("badge-1")
+        api.clock.advance(1)
+        location = browser.open(f"/desk/demanding?since={api.clock.now()}").headers["Location"]
+        assert browser.open(location).headers["Location"] == "/account/login"
+        answer = browser.badge("badge-1")
+        assert answer.headers["Location"].startswith("/desk/demanding?since=")
+        assert browser.follow().status_code == 200
+
+
 class TestCookie:
     def test_it_is_for_this_server_alone(self, browser: Browser) -> None:
         (cookie,) = browser.open("/account/login").headers.getlist("Set-Cookie")

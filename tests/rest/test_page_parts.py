@@ -357,7 +357,7 @@ API_VERSION = "2.0"
 class Pages(LoginPages):
     def __call__(self, environ, start_response):
         return []
-    def login_path(self, resume):
+    def login_path(self, resume, *, login_hint=None):
         return "/"
     def finish(self, login, resume, *, method, link=None):
         return None

@@ -49,6 +49,16 @@ def application(host):
         shown = seen(host, session)
         return {**shown, "caller": host.caller.user_id, "tenants": host.tenants.list().total}
 
+    @app.get("/demanding")
+    def demand():
+        args = flask.request.args
+        session = host.browser.require_session(
+            proven_since=args.get("since", type=int),
+            acr=args.get("acr"),
+            login_hint=args.get("hint"),
+        )
+        return {"login": session.login_id, "acr": session.acr}
+
     @app.get("/perhaps")
     def perhaps():
         session = host.browser.session()

@@ -57,6 +57,8 @@ class BrowserSession:
         name: the name of the user; empty without one.
         zone: the name of the time zone that the user has chosen, if any.
         contact: the e-mail address, the number or the username of the user; empty without one.
+        login_id: the id of the login, or of the impersonation; other services may know it as ``sid``.
+        acr: how strongly the login is proven, such as ``urn:strongroom:mfa``.
     """
 
     user_id: str
@@ -67,6 +69,8 @@ class BrowserSession:
     name: str = ""
     zone: str | None = None
     contact: str = ""
+    login_id: str = ""
+    acr: str = ""
 
 
 class BrowserAPI(ABC):
@@ -85,28 +89,46 @@ class BrowserAPI(ABC):
         """
 
     @abstractmethod
-    def require_session(self, *, accepts_impersonation: bool = False) -> BrowserSession:
+    def require_session(
+        self,
+        *,
+        accepts_impersonation: bool = False,
+        proven_since: int | None = None,
+        acr: str | None = None,
+        login_hint: str | None = None,
+    ) -> BrowserSession:
         """Return the session of the browser, or lead the browser to the login and back.
+
+        If the login is proven too long ago, or too weakly, the browser is led to the page for a fresh
+        proof and back.
 
         Args:
             accepts_impersonation: whether the page also opens for an administrator who impersonates the
                 user, and says so; see :meth:`begin_impersonation`. Only requests with the
                 methods GET and HEAD are accepted.
+            proven_since: when the login must have been proven at the earliest, in milliseconds since
+                the Unix epoch. A page that requires a new proof stores the time of its first request.
+            acr: how strongly the login must be proven, one of ``urn:strongroom:single``,
+                ``urn:strongroom:mfa``, ``phr`` and ``phrh``, each of which includes those before it.
+            login_hint: the name that the login page fills in.
 
         Raises:
             HTTPException: the redirect to the login page; its ``get_response()`` is the response.
             ApiError: ``error.token-required``: a script sent the request, or there is no login page;
-                ``error.impersonation-refused``.
+                ``error.step-up-required``: there is no page for a fresh proof, or the proof of a moment
+                ago is too weak, so that the user has no stronger one; ``error.impersonation-refused``.
+            ValueError: there is no such ``acr``.
         """
 
     @abstractmethod
-    def login_path(self, resume: str | None = None) -> str | None:
+    def login_path(self, resume: str | None = None, *, login_hint: str | None = None) -> str | None:
         """Return the path of the login page, with the base path; ``None`` without one.
 
         For pages that open without a session, too, and offer the login by a link.
 
         Args:
             resume: a path of this server, with the base path, that the login leads to.
+            login_hint: the name that the page fills in.
         """
 
     @abstractmethod

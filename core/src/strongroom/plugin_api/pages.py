@@ -217,12 +217,13 @@ class LoginPages(ABC):
     """The pages on which browsers log in. The WSGI application of one plugin derives from it."""
 
     @abstractmethod
-    def login_path(self, resume: str | None) -> str:
+    def login_path(self, resume: str | None, *, login_hint: str | None = None) -> str:
         """Return the path of the login page, with the base path of the server.
 
         Args:
             resume: a path of this server that the login leads to, with the base path and the query;
                 ``None``, or a text that :func:`is_local_path` refuses: to the page of the account.
+            login_hint: the name that the page fills in, untrusted.
         """
 
     def account_path(self) -> str:

@@ -28,7 +28,7 @@ from strongroom_login_pages.reset.password_links import PasswordLinks
 from strongroom_login_pages.sign_in.code_links import CodeLinks
 from strongroom_login_pages.sign_in.code_login import CodeLogin
 from strongroom_login_pages.sign_in.links import LinkOrder
-from strongroom_login_pages.sign_in.login import Login
+from strongroom_login_pages.sign_in.login import HINT, MAX_HINT, Login
 from strongroom_login_pages.sign_in.progress import LoginProgress
 from strongroom_login_pages.sign_in.second_factor import SecondFactor
 from strongroom_login_pages.sign_in.step_up import StepUp
@@ -53,9 +53,10 @@ class LoginPagesApplication(LoginPages):
         self._root = urlsplit(host.public_url).path + PREFIX
         self.pages = self._create_pages()
 
-    def login_path(self, resume: str | None) -> str:
-        query = f"?{urlencode({'resume': resume})}" if resume and is_local_path(resume) else ""
-        return f"{self._root}/login{query}"
+    def login_path(self, resume: str | None, *, login_hint: str | None = None) -> str:
+        query = {"resume": resume} if resume and is_local_path(resume) else {}
+        query |= {HINT: login_hint[:MAX_HINT]} if login_hint else {}
+        return f"{self._root}/login{'?' + urlencode(query) if query else ''}"
 
     def account_path(self) -> str:
         return f"{self._root}/"

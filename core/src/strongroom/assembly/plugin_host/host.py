@@ -132,7 +132,10 @@ class PluginHost(HostAPI):
 
     @cached_property
     def browser(self) -> HostBrowser:
-        return HostBrowser(self._plugin, self._public_url, lambda: self._registered.offered_login_pages)
+        pages = self._registered
+        return HostBrowser(
+            self._plugin, self._public_url, self._clock, lambda: pages.offered_login_pages
+        )
 
     @cached_property
     def uploads(self) -> HostUploads:

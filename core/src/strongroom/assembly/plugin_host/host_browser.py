@@ -3,9 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import tzinfo
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from strongroom.assembly.plugin_host.logins import login_attempt
+from strongroom.clock import Clock
+from strongroom.foundation.assurance import ACR_VALUES, is_as_strong
 from strongroom.foundation.errors import (
     ImpersonationRefused,
     NotImplementedHere,
@@ -25,10 +28,13 @@ from strongroom.web.http.access import SAFE_METHODS, set_caller
 from strongroom.web.http.errors import error_response
 from strongroom.web.http.request import client_address, get_service, header, method, origin
 from strongroom.web.http.response import serializer
-from strongroom.web.pages.browsers import Browsers, BrowserVisit, go_to_login
+from strongroom.web.pages.browsers import Browsers, BrowserVisit, go_to_login, go_to_step_up
 from strongroom.web.pages.error_pages import is_navigation
 from strongroom.web.pages.form_secrets import presented_secret
 from strongroom.web.pages.page_zones import page_zone
+
+USELESS_PROOF: Final = 60_000
+"""Milliseconds after a proof in which another one is not required, because it would not be stronger."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -42,6 +48,7 @@ class HostBrowser(BrowserAPI):
 
     _plugin: str
     _public_url: str
+    _clock: Clock
     _offered_pages: Callable[[], LoginPages | None]
 
     @property
@@ -104,16 +111,32 @@ class HostBrowser(BrowserAPI):
     def session(self) -> BrowserSession | None:
         return self._session(accepts_impersonation=False)
 
-    def require_session(self, *, accepts_impersonation: bool = False) -> BrowserSession:
+    def require_session(
+        self,
+        *,
+        accepts_impersonation: bool = False,
+        proven_since: int | None = None,
+        acr: str | None = None,
+        login_hint: str | None = None,
+    ) -> BrowserSession:
+        if acr not in (None, *ACR_VALUES):
+            raise ValueError(f"{acr!r} is none of {', '.join(ACR_VALUES)}")
         session = self._session(accepts_impersonation=accepts_impersonation)
         pages = self._offered_pages()
         if session is None:
-            go_to_login(pages.login_path if pages else None)
+            go_to_login(partial(pages.login_path, login_hint=login_hint) if pages else None)
+        is_old = proven_since is not None and session.auth_time < proven_since
+        is_weak = acr is not None and not is_as_strong(session.acr, acr)
+        if is_old or is_weak:
+            # The proof of a moment ago was the strongest that the user has: do not ask again and again.
+            age = self._clock.now() - session.auth_time
+            is_useless = not is_old and age < USELESS_PROOF
+            go_to_step_up(pages, StepUpRequired(acr, None), is_useless=is_useless)
         return session
 
-    def login_path(self, resume: str | None = None) -> str | None:
+    def login_path(self, resume: str | None = None, *, login_hint: str | None = None) -> str | None:
         pages = self._offered_pages()
-        return None if pages is None else pages.login_path(resume)
+        return None if pages is None else pages.login_path(resume, login_hint=login_hint)
 
     def step_up_path(self, resume: str) -> str | None:
         pages = self._offered_pages()
@@ -230,4 +253,6 @@ def _verified(
         name=profile.name,
         zone=profile.zone,
         contact=profile.contact,
+        login_id=identity.authorization_id,
+        acr=identity.acr or "",
     )

@@ -14,9 +14,10 @@ from urllib.parse import quote
 
 from flask import Response, abort, after_this_request, redirect, request
 
-from strongroom.foundation.errors import FormRefused, TokenRequired
+from strongroom.foundation.errors import FormRefused, StepUpRequired, TokenRequired
 from strongroom.foundation.locales import LOCALES
 from strongroom.foundation.secret_keys import SecretKeys
+from strongroom.plugin_api.pages import LoginPages
 from strongroom.web.http.cookies import HostCookie
 from strongroom.web.http.request import current_environ, header, method, request_path
 from strongroom.web.pages.form_secrets import is_token, masked, new_secret
@@ -217,11 +218,39 @@ def go_to_login(login_path: Callable[[str | None], str] | None) -> NoReturn:
         HTTPException: the redirect.
         TokenRequired: there is no login page, or a script sent the request, which follows redirects.
     """
-    if login_path is None or (header("Sec-Fetch-Mode") or "navigate") != "navigate":
+    if login_path is None or not _is_followed():
         raise TokenRequired
+    abort(redirect(login_path(_resumed_path()), 303))
+
+
+def go_to_step_up(
+    pages: LoginPages | None, refusal: StepUpRequired, *, is_useless: bool = False
+) -> NoReturn:
+    """Lead the browser to the page for a fresh proof and back.
+
+    Args:
+        pages: the pages on which browsers log in, if there are any.
+        is_useless: whether a fresh proof would change nothing.
+
+    Raises:
+        HTTPException: the redirect.
+        StepUpRequired: the refusal, because there is no such page, a script sent the request, or the
+            proof is useless.
+    """
+    path = pages.step_up_path(_resumed_path() or "") if pages and not is_useless else None
+    if path is None or not _is_followed():
+        raise refusal
+    abort(redirect(path, 303))
+
+
+def _is_followed() -> bool:
+    """Return whether a person sees the page that a redirect leads to."""
+    return (header("Sec-Fetch-Mode") or "navigate") == "navigate"
+
+
+def _resumed_path() -> str | None:
     # A form cannot be sent again, so its page is not returned to.
-    resume = _own_path() if method() in _SAFE_METHODS else None
-    abort(redirect(login_path(resume), 303))
+    return _own_path() if method() in _SAFE_METHODS else None
 
 
 def _own_path() -> str:

@@ -16,6 +16,11 @@ from strongroom_login_pages.sign_in.ways import PASSWORD, last_way, way_of, ways
 from strongroom_login_pages.texts import error_text, password_text
 from strongroom_login_pages.visit import LoginVisit, Routes
 
+HINT: Final = "loginHint"
+"""The parameter with the name that the page fills in."""
+
+MAX_HINT: Final = 255
+
 _PURPOSE: Final = "login"
 _CHANGE: Final = "error.password-change-required"
 _NAMES: Final = ("name", "email", "mobile", "username")
@@ -71,8 +76,9 @@ class Login:
             visit.update(return_to=return_to, resume=None)
         elif is_local_path(resume := visit.request.args.get("resume", "")):
             visit.update(return_to=None, resume=resume)
-        flash = visit.take_flash()
-        return self._form(visit, notice=flash.notice, problem=flash.problem)
+        flash, hint = visit.take_flash(), visit.request.args.get(HINT, "")[:MAX_HINT]
+        values = {"username": hint} if hint else {}
+        return self._form(visit, notice=flash.notice, problem=flash.problem, **values)
 
     def show_expired(self, visit: LoginVisit) -> Any:
         """Show a fresh form in place of one that is no longer valid, with the name that was entered."""
@@ -128,7 +134,8 @@ class Login:
         return self._form(visit, text, captcha=captcha)
 
     def _form(self, visit: LoginVisit, error: str | None = None, **values: Any) -> Any:
-        shown = {"notice": None, "problem": None, "captcha": None, **values}
+        username = visit.form.get("username", visit.flow.attempt.username)
+        shown = {"notice": None, "problem": None, "captcha": None, "username": username, **values}
         ways, last, user = ways_of(visit.login_options), last_way(visit), _user(visit)
         return visit.page(
             "sign_in/login.html",
@@ -138,7 +145,6 @@ class Login:
             **self._shown_links(visit, last, has_form=ways.password or ways.codes is not None),
             ways=ways,
             last=last,
-            username=visit.form.get("username", visit.flow.attempt.username),
             user=user,
             is_app=visit.flow.return_to is not None and visit.flow.return_to.is_app,
             firsts=_first_factors(visit, last, is_autofilled=not user),

@@ -50,6 +50,9 @@ class StepUp:
 def _form(visit: LoginVisit, error: str | None = None) -> Any:
     challenge = visit.rest("POST", _STEP_UP, {}).json.get("challenge")
     user = visit.rest("GET", "/users/me").json
+    if challenge is None and not user["hasPassword"]:
+        # Such a user has no proof but another login.
+        return visit.redirect("/login")
     tried = answered(visit) if error else None
     return visit.page(
         "sign_in/step_up.html",
