@@ -45,8 +45,9 @@ class Delegation:
         required: what the user must hold on the file or folder itself, at each call.
         content_types: glob patterns of the media types of files that may be created, such as
             ``image/*``; empty: all that the server accepts.
-        key_id: the access key by which the user has given the rights. They end with it, also when it is
-            revoked, and reach no further than it does; ``None``: the user has used none.
+        key_id: the access key, or the grant of a client, by which the user has given the rights. They
+            end with it, also when it is revoked, and reach no further than it does; ``None``: the user
+            has used none.
     """
 
     user_id: str
@@ -64,9 +65,9 @@ class Tenure:
 
     Args:
         expires_at: when it ends, in milliseconds since the Unix epoch: the end of the caller's grant, or
-            of the access key if that is earlier; ``None``: no end is known.
-        key_id: the access key that the caller uses, which may be revoked before; for
-            :attr:`Delegation.key_id`.
+            of the access key or the client's access if that is earlier; ``None``: no end is known.
+        key_id: the access key or the grant of a client that the caller uses, at most 36 characters,
+            which may be revoked before; for :attr:`Delegation.key_id`.
     """
 
     expires_at: int | None

@@ -55,7 +55,7 @@ links: Final = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
     # The access key by which the share was made or loosened, and with which it ends.
-    Column("key_id", String(8)),
+    Column("key_id", String(36)),
     Column("closed_at", BigInteger),
     # The last change of the tenant's files before which restores of the file are known. NULL in shares
     # that are older than the column.

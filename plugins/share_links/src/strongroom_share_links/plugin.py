@@ -32,7 +32,7 @@ def register_options() -> type[ShareOptions]:
 
 @hookimpl
 def register_tables() -> PluginTables:
-    return PluginTables(metadata, migrations="strongroom_share_links:migrations", revision="0003")
+    return PluginTables(metadata, migrations="strongroom_share_links:migrations", revision="0004")
 
 
 @hookimpl

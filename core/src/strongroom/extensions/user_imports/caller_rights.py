@@ -10,6 +10,8 @@ from strongroom.extensions.user_imports.models import UserImport
 from strongroom.foundation.caller import ADMIN, SERVICE
 from strongroom.foundation.database.statements import Statement
 from strongroom.identity.access_keys.store import AccessKeyStore
+from strongroom.identity.grants.store import GrantStore
+from strongroom.identity.grants.terms import read_grant
 from strongroom.identity.operations import IMPORT_USERS
 from strongroom.identity.users.service import type_of_active
 
@@ -22,6 +24,7 @@ class CallerRights:
 
     _clock: Clock
     _keys: AccessKeyStore
+    _grants: GrantStore
 
     def has_right(self, connection: Connection, job: UserImport) -> bool:
         """Return whether the caller could begin the import now.
@@ -36,6 +39,10 @@ class CallerRights:
         return job.key_id is None or self._is_good(connection, job.created_by, job.key_id)
 
     def _is_good(self, connection: Connection, user_id: str, key_id: str) -> bool:
+        if (grant := self._grants.find_live(connection, key_id)) is not None:
+            granted = read_grant(grant).terms
+            is_of_user = grant.user_id == user_id and granted.tenant_id is None
+            return is_of_user and IMPORT_USERS.scope in granted.scopes
         key = self._keys.find(connection, key_id)
         if key is None or key.user_id != user_id or key.tenant_id is not None:
             return False

@@ -16,6 +16,7 @@ from strongroom.extensions.user_management.administration import ManagedUsersLim
 from strongroom.extensions.user_management.services import UserManagementServices
 from strongroom.identity.access_keys.store import AccessKeyStore
 from strongroom.identity.accounts.services import AccountServices
+from strongroom.identity.grants.store import GrantStore
 from strongroom.identity.sessions.services import SessionServices
 from strongroom.identity.users.bulk import BulkUsers
 from strongroom.identity.users.services import UserServices
@@ -60,7 +61,7 @@ class UserImportServices(ServiceGroup):
             LineParser(self._clock, users.credentials, users.passwords, self._sessions.factors.methods),
             Planner(self._store, self.bulk_users, users.users, users.credentials),
             self._writer,
-            CallerRights(self._clock, AccessKeyStore(self._clock)),
+            CallerRights(self._clock, AccessKeyStore(self._clock), GrantStore(self._clock)),
             self._limit,
             self._audit,
         )
