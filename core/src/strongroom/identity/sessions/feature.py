@@ -4,7 +4,15 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from strongroom.activity.audit.outcomes import FAILURE, SUCCESS
-from strongroom.activity.events.declarations import USER, actor_data, nullable, on, server_event, text
+from strongroom.activity.events.declarations import (
+    USER,
+    actor_data,
+    details,
+    nullable,
+    on,
+    server_event,
+    text,
+)
 from strongroom.plugin_api.events import ACTOR
 from strongroom.web.core_events import Convert, CoreEvent, Data, Record
 from strongroom.web.feature import Feature
@@ -48,6 +56,7 @@ class SessionsFeature(Feature):
                 nullable("authorizationId", "The login, or null if several were revoked"),
                 nullable("userId", "The user whose logins were revoked, or null for one login or all"),
                 text("reason", "`logout`, `revoked-all`, or `reuse` of a refresh token"),
+                text("clientId", "The client, if it was a client's grant", required=False),
                 ACTOR,
             ),
             on("authorization.revoke", _revoked("logout")),
@@ -73,6 +82,6 @@ def _revoked(reason: str) -> Convert:
         ids: Data = {"authorizationId": None, "userId": None}
         if record.target_type is not None:
             ids[f"{record.target_type}Id"] = record.target_id
-        return {**ids, "reason": reason, **actor_data(record)}
+        return {**ids, "reason": reason, **details(record, "clientId"), **actor_data(record)}
 
     return convert

@@ -209,7 +209,7 @@ class RevocationSchema(Schema):
 
 
 class AuthorizationSchema(Schema):
-    """A login of a user."""
+    """A login of a user, or the access of a client that the user lets act."""
 
     id = fields.String(
         required=True,
@@ -248,6 +248,18 @@ class AuthorizationSchema(Schema):
         required=True,
         allow_none=True,
         metadata={"description": "The administrator who impersonates the user"},
+    )
+    clientId = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="client_id",
+        metadata={"description": "The client that the user lets act; null: a login"},
+    )
+    clientName = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="client_name",
+        metadata={"description": "The name of the client"},
     )
     current = fields.Boolean(required=True, metadata={"description": "Whether this request uses it"})
 

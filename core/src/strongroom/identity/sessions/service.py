@@ -427,7 +427,11 @@ class AuthorizationService:
         if authorization.actor_id is None:
             # A logout is also one from what the user has begun.
             self._sessions.end_impersonations(connection, authorization.user_id)
-            self._record(connection, "authorization.revoke", authorization.id, actor_id, origin)
+            client = authorization.client_id
+            about = {"clientId": client} if client is not None else {}
+            self._record(
+                connection, "authorization.revoke", authorization.id, actor_id, origin, details=about
+            )
         else:
             about = {"userId": authorization.user_id, "administratorId": authorization.actor_id}
             self._record(

@@ -13,6 +13,7 @@ _LOGINS: Final = UserRows(
     select(
         authorizations.c.id,
         authorizations.c.method,
+        authorizations.c.client_name.label("client"),
         authorizations.c.device_id.label("device"),
         authorizations.c.address,
         authorizations.c.user_agent.label("userAgent"),

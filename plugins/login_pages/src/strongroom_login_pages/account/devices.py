@@ -12,6 +12,8 @@ _PAGE: Final = "/devices"
 _ICONS: Final = {"Android": "smartphone", "iOS": "smartphone"}
 """The icons of devices by their systems; others are computers."""
 
+_CLIENT_ICON: Final = "layout-grid"
+
 _LOGINS: Final = f"{ME}/authorizations"
 
 
@@ -74,8 +76,5 @@ def _logins(visit: LoginVisit) -> list[dict[str, Any]]:
 
 def _with_device(login: Mapping[str, Any]) -> dict[str, Any]:
     name = device_name(login["userAgent"])
-    return {
-        **login,
-        "name": name,
-        "icon": _ICONS.get(name[1] or "", "monitor" if any(name) else "globe"),
-    }
+    icon = _ICONS.get(name[1] or "", "monitor" if any(name) else "globe")
+    return {**login, "name": name, "icon": _CLIENT_ICON if login["clientId"] else icon}
