@@ -110,7 +110,7 @@ class TestStatements:
         ],
     )
     def test_it_cannot_be_like_a_token_of_ours(self, signing: SigningAPI, options: Any) -> None:
-        valid = {"claims": {}, "audience": CLIENT, "lifetime": 60}
+        valid: dict[str, Any] = {"claims": {}, "audience": CLIENT, "lifetime": 60}
         assert signing.sign(**valid)
         with pytest.raises(ValueError, match=r"type|lifetime|claim"):
             signing.sign(**{**valid, **options})
