@@ -136,6 +136,16 @@ def test_a_label_names_each_user_and_masks_contacts(api: Api, host: HostAPI) -> 
         assert host.users.find_labels([nameless.id], "whole") == {nameless.id: "someone@example.com"}
 
 
+def test_an_active_user_needs_no_caller(api: Api, host: HostAPI) -> None:
+    person, root = api.person(name="Ada"), api.person(admin=True)
+    user = host.users.find_active(person.id)
+    assert user is not None
+    assert (user.name, user.email) == ("Ada", person.email)
+    assert api.post(f"/users/{person.id}/suspension", {}, by=root).status_code == 200
+    assert host.users.find_active(person.id) is None
+    assert host.users.find_active(UNKNOWN) is None
+
+
 Call = tuple[Callable[[UsersAPI, Person], object], Callable[[Api, Person, Person], Answer]]
 CALLS: dict[str, Call] = {
     "get": (

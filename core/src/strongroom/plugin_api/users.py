@@ -201,3 +201,11 @@ class UsersAPI(ABC):
             contacts: how contacts and usernames are shown, ``whole`` to administrators only; with
                 ``none``, the label of a user without a name is empty.
         """
+
+    @abstractmethod
+    def find_active(self, user_id: str) -> UserInfo | None:
+        """Return a user who is active; ``None`` if there is none.
+
+        For responses to clients that the user has let read it. It needs no caller, so the plugin decides
+        who may read what.
+        """

@@ -155,6 +155,10 @@ class HostUsers(AsCaller, api.UsersAPI):
         names = accounts.find_login_names([user.id for user in nameless]) if nameless else {}
         return labels | {user.id: _label(user, names.get(user.id, {}), contacts) for user in nameless}
 
+    def find_active(self, user_id: str) -> api.UserInfo | None:
+        user = self._get(AccountService).find_active(user_id)
+        return None if user is None else self._info(user)
+
     def _administrator(self, rule: OperationRule, *ids: str) -> Identity:
         """Return the caller of an operation whose route accepts administrators only.
 

@@ -79,6 +79,12 @@ class AccountService:
         with self._database.read() as connection:
             return self._users.find(connection, user_ids)
 
+    def find_active(self, user_id: str) -> User | None:
+        """Return a user who is active; ``None`` if there is none."""
+        with self._database.read() as connection:
+            users = self._users.find(connection, [user_id])
+        return next((user for user in users if user.status == UserStatus.ACTIVE), None)
+
     def _holders(self, connection: Connection, contacts: Mapping[str, str]) -> set[str]:
         """Return the id of the user who has all contacts, if any."""
         # Normalised, so that any spelling finds the user. Invalid text matches no user.
