@@ -14,7 +14,7 @@ from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_api.state import Transaction
 from strongroom.plugin_api.web import ApiError, FieldError
 from strongroom_oidc_provider.errors import OUTDATED, SECRETLESS, TOO_MANY, UNKNOWN, URI_REFUSED
-from strongroom_oidc_provider.models import Client, clients
+from strongroom_oidc_provider.models import Client, clients, codes, consents
 from strongroom_oidc_provider.redirect_uris import find_fault
 
 _SECRET_BYTES: Final = 32
@@ -90,8 +90,8 @@ class Clients:
             "updated_at": self._host.clock.now(),
         }
         with self._host.database.write() as tx:
-            former = _require_current(tx, client_id, revision)
-            _require_uris(body.get("redirectUris", ()), is_public=former.is_public)
+            client = _require_current(tx, client_id, revision)
+            _require_uris(body.get("redirectUris", ()), is_public=client.is_public)
             tx.execute(update(clients).where(clients.c.id == client_id).values(values))
             client = _get(tx, client_id)
             changed = " ".join(sorted(_COLUMNS.keys() & body.keys()))
@@ -107,19 +107,22 @@ class Clients:
                 raise ApiError(UNKNOWN)
             if row.is_public:
                 raise ApiError(SECRETLESS)
-            former = [_ending(item, now + overlap * 1000) for item in _live(row.secrets, now)]
-            live = _live([self._stored(secret), *former], now)[:_LIVE_SECRETS]
+            ending = [_ending(item, now + overlap * 1000) for item in _live(row.secrets, now)]
+            live = _live([self._stored(secret), *ending], now)[:_LIVE_SECRETS]
             values = {"secrets": live, "updated_at": now}
             tx.execute(update(clients).where(clients.c.id == client_id).values(values))
             self._record(tx, "rotate-secret", Client.from_row(row), overlapSeconds=overlap)
         return secret
 
     def delete(self, client_id: str, revision: int | None = None) -> None:
-        """Delete a client."""
+        """Delete a client, and end its grants."""
         with self._host.database.write() as tx:
             client = _require_current(tx, client_id, revision)
+            for table in (codes, consents):
+                tx.execute(delete(table).where(table.c.client_id == client_id))
             tx.execute(delete(clients).where(clients.c.id == client_id))
             self._record(tx, "delete", client)
+        self._host.grants.end(client_id=client_id)
 
     def verify_secret(self, client_id: str, secret: str) -> bool:
         """Return whether a secret is a live one of a client."""

@@ -30,10 +30,10 @@ def _creation(host: HostAPI) -> click.Command:
     @click.option("--resource", "resources", multiple=True, help="The URI of another service.")
     def create_client(**options: Any) -> None:
         """Create a client, and print its id and its secret, which is not shown again."""
-        given = {
+        values = {
             name: list(value) if isinstance(value, tuple) else value for name, value in options.items()
         }
-        body = {name: value for name, value in given.items() if value != []}
+        body = {name: value for name, value in values.items() if value != []}
         if faults := NewClientSchema().validate(body):
             raise click.ClickException(str(faults))
         try:

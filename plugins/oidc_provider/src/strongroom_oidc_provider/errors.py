@@ -11,5 +11,8 @@ URI_REFUSED: Final = ErrorKind(
     400, "error.client-redirect-uri-refused", "A redirect URI is not acceptable."
 )
 SECRETLESS: Final = ErrorKind(409, "error.client-public", "A public client has no secret.")
+CONSENT_UNKNOWN: Final = ErrorKind(
+    404, "error.consent-not-found", "The user has not consented to this client."
+)
 
-KINDS: Final = (UNKNOWN, OUTDATED, TOO_MANY, URI_REFUSED, SECRETLESS)
+KINDS: Final = (UNKNOWN, OUTDATED, TOO_MANY, URI_REFUSED, SECRETLESS, CONSENT_UNKNOWN)

@@ -25,6 +25,40 @@ clients: Final = Table(
     Index("oidc_provider_clients_created", "created_at", "id"),
 )
 
+codes: Final = Table(
+    "oidc_provider_codes",
+    metadata,
+    Column("hash", String(64), primary_key=True),
+    Column("client_id", String(36), nullable=False),
+    Column("user_id", String(36), nullable=False),
+    Column("login_id", String(36), nullable=False),
+    Column("redirect_uri", String(512), nullable=False),
+    Column("scopes", JSON, nullable=False),
+    Column("resource", String(512), nullable=False),
+    Column("nonce", String(512)),
+    Column("challenge", String(128), nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    Column("used_at", BigInteger),
+    Column("reused_at", BigInteger),
+    Column("grant_id", String(36)),
+    Index("oidc_provider_codes_expires", "expires_at"),
+    Index("oidc_provider_codes_user", "user_id"),
+)
+
+consents: Final = Table(
+    "oidc_provider_consents",
+    metadata,
+    Column("user_id", String(36), primary_key=True),
+    Column("client_id", String(36), primary_key=True),
+    # The URI of the service; empty: the client itself.
+    Column("resource", String(512), primary_key=True),
+    Column("scopes", JSON, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Index("oidc_provider_consents_client", "client_id"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Client:
@@ -54,3 +88,60 @@ class Client:
         values: dict[str, Any] = {name: getattr(row, name) for name in cls.__slots__}
         lists = {name: tuple(values[name]) for name in ("redirect_uris", "scopes", "resources")}
         return cls(**{**values, **lists})
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """An authorization code.
+
+    Args:
+        resource: the URI of the service that its tokens are for; empty: the client itself.
+        challenge: of PKCE, by S256.
+    """
+
+    hash: str
+    client_id: str
+    user_id: str
+    login_id: str
+    redirect_uri: str
+    scopes: tuple[str, ...]
+    resource: str
+    nonce: str | None
+    challenge: str
+
+    def get_redirect_uri(self) -> str:
+        """Return the redirect URI, as Authlib reads it."""
+        return self.redirect_uri
+
+    def get_scope(self) -> str:
+        """Return the scopes, as Authlib reads them."""
+        return " ".join(self.scopes)
+
+    @classmethod
+    def from_row(cls, row: Any) -> "Code":
+        """Return the code of a row."""
+        values: dict[str, Any] = {name: getattr(row, name) for name in cls.__slots__}
+        return cls(**{**values, "scopes": tuple(values["scopes"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What a user has let a client do.
+
+    Args:
+        name: the name of the client.
+        resource: the URI of the service; empty: the client itself.
+    """
+
+    client_id: str
+    name: str
+    resource: str
+    scopes: tuple[str, ...]
+    created_at: int
+    updated_at: int
+
+    @classmethod
+    def from_row(cls, row: Any) -> "Consent":
+        """Return the consent of a row, with the name of the client."""
+        values: dict[str, Any] = {name: getattr(row, name) for name in cls.__slots__}
+        return cls(**{**values, "scopes": tuple(values["scopes"])})

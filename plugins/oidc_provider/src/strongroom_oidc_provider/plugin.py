@@ -5,14 +5,22 @@ from collections.abc import Iterable
 from click import Command
 
 from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.deactivation import Deactivate
+from strongroom.plugin_api.discovery import DiscoveryDocument
+from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.pages import MenuItem
+from strongroom.plugin_api.pruning import PruneStep
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import Blueprint, ErrorKind
-from strongroom_oidc_provider import client_routes
+from strongroom_oidc_provider import client_routes, consent_routes, provider_routes
+from strongroom_oidc_provider.codes import Codes
 from strongroom_oidc_provider.commands import make_commands
+from strongroom_oidc_provider.consents import Consents
 from strongroom_oidc_provider.errors import KINDS
 from strongroom_oidc_provider.models import metadata
 from strongroom_oidc_provider.options import ProviderOptions
+from strongroom_oidc_provider.server_metadata import get_provider_metadata, get_server_metadata
 
 API_VERSION = "2.0"
 
@@ -23,8 +31,13 @@ def register_options() -> type[ProviderOptions]:
 
 
 @hookimpl
+def register_token_types() -> list[str]:
+    return ["JWT"]
+
+
+@hookimpl
 def register_tables() -> PluginTables:
-    return PluginTables(metadata, migrations="strongroom_oidc_provider:migrations", revision="0001")
+    return PluginTables(metadata, migrations="strongroom_oidc_provider:migrations", revision="0002")
 
 
 @hookimpl
@@ -33,8 +46,39 @@ def register_errors() -> Iterable[ErrorKind]:
 
 
 @hookimpl
+def register_discovery(host: HostAPI) -> list[DiscoveryDocument]:
+    return [
+        DiscoveryDocument("openid-configuration", get_provider_metadata(host)),
+        DiscoveryDocument("oauth-authorization-server", get_server_metadata(host)),
+    ]
+
+
+@hookimpl
+def register_prune_steps(host: HostAPI) -> list[PruneStep]:
+    return [PruneStep("codes", host.get_service(Codes).prune)]
+
+
+@hookimpl
+def register_deactivations(host: HostAPI) -> list[Deactivate]:
+    return [host.get_service(Consents).deactivate]
+
+
+@hookimpl
+def register_user_exports(host: HostAPI) -> list[UserExport]:
+    return [
+        UserExport("consents", "Applications that you have allowed", host.get_service(Consents).export)
+    ]
+
+
+@hookimpl
+def register_menu_items() -> list[MenuItem]:
+    labels = {"en": "Connected applications", "zh": "已连接的应用"}
+    return [MenuItem("/oauth2/consents", labels, order=50, icon="puzzle", place="person")]
+
+
+@hookimpl
 def register_blueprints() -> list[Blueprint]:
-    return [client_routes.routes]
+    return [client_routes.routes, consent_routes.routes, provider_routes.routes]
 
 
 @hookimpl

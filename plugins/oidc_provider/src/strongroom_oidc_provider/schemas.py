@@ -128,3 +128,41 @@ class ClientSecretSchema(Schema):
     secret = fields.String(
         required=True, metadata={"description": "The `client_secret`, which is shown once"}
     )
+
+
+class ConsentSchema(Schema):
+    """What a user has let a client do."""
+
+    clientId = fields.String(
+        required=True, attribute="client_id", metadata={"description": "Id of the client"}
+    )
+    clientName = fields.String(
+        required=True, attribute="name", metadata={"description": "What users see of the client"}
+    )
+    resource = fields.String(
+        required=True,
+        metadata={"description": "URI of the service that its tokens are for; empty: the client itself"},
+    )
+    scopes = fields.List(
+        fields.String(), required=True, metadata={"description": "The scopes that the user has allowed"}
+    )
+    createdAt = Timestamp(required=True, attribute="created_at")
+    updatedAt = Timestamp(required=True, attribute="updated_at")
+    lastUsedAt = Timestamp(
+        required=True,
+        allow_none=True,
+        attribute="last_used_at",
+        metadata={
+            "description": "When the client last used a grant that has not ended; null: it has none"
+        },
+    )
+
+
+class ConsentsSchema(Schema):
+    """The consents of a user."""
+
+    data = fields.List(
+        fields.Nested(ConsentSchema),
+        required=True,
+        metadata={"description": "The consents, by the names of the clients"},
+    )

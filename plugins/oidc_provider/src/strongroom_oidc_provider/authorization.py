@@ -1,0 +1,303 @@
+"""The authorization endpoint: who the user is, whether the user consents, and the way back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode, urlsplit
+
+from authlib.oauth2.rfc6749 import InvalidRequestError, OAuth2Error
+from flask import redirect, request
+from werkzeug.datastructures import MultiDict
+
+from strongroom.plugin_api.browser import BrowserSession
+from strongroom.plugin_api.host import HostAPI
+from strongroom_oidc_provider.consents import Consents
+from strongroom_oidc_provider.models import Client
+from strongroom_oidc_provider.oauth.code_grant import require_single
+from strongroom_oidc_provider.oauth.errors import ConsentRequired, LoginRequired, ResponseTypeRefused
+from strongroom_oidc_provider.oauth.requests import Parameters, ProviderRequest
+from strongroom_oidc_provider.oauth.server import ProviderServer
+from strongroom_oidc_provider.pages import ProviderPages
+from strongroom_oidc_provider.parked import MAX_SEALED, ROOT, ParkedRequests
+
+KNOWN: Final = (
+    "response_type",
+    "client_id",
+    "redirect_uri",
+    "scope",
+    "state",
+    "nonce",
+    "code_challenge",
+    "code_challenge_method",
+    "prompt",
+    "max_age",
+    "login_hint",
+    "id_token_hint",
+    "resource",
+    "response_mode",
+    "request",
+    "request_uri",
+)
+"""The parameters that are read; others are ignored (RFC 6749, section 3.1)."""
+
+_HINTED: Final = "hinted"
+"""The user of a verified ID token, in a sealed request."""
+
+_SEE_OTHER: Final = 303
+
+
+class Unanswerable(Exception):
+    """The client or its redirect URI is unknown, so that only a page can say what is wrong.
+
+    Args:
+        reason: the key of the text.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizationRequest:
+    """A valid request for an authorization.
+
+    Args:
+        grant: Authlib's, which creates the response.
+        arrived_at: when it arrived, in milliseconds since the Unix epoch.
+        hinted: the user of the ID token in the request; ``None`` without one.
+    """
+
+    grant: Any
+    client: Client
+    redirect_uri: str
+    parameters: Parameters
+    arrived_at: int
+    hinted: str | None
+
+    @property
+    def prompts(self) -> Sequence[str]:
+        """What the client wants the user to be authorization for."""
+        return self.parameters.get("prompt", "").split()
+
+    @property
+    def scopes(self) -> Sequence[str]:
+        """The scopes that the client gets."""
+        return tuple(self.grant.request.scope.split())
+
+    @property
+    def resource(self) -> str:
+        """The URI of the service that the tokens are for; empty: the client itself."""
+        return str(self.grant.request.resource)
+
+    @property
+    def proven_since(self) -> int | None:
+        """Since when the user must have logged in, in milliseconds since the Unix epoch."""
+        # To the second, which the time of a login has.
+        now = self.arrived_at // 1000
+        if "login" in self.prompts:
+            return now * 1000
+        max_age = self.parameters.get("max_age")
+        return None if max_age is None else (now - int(max_age)) * 1000
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Authorizations:
+    """Answers requests for authorizations."""
+
+    _host: HostAPI
+
+    def begin(self) -> Any:
+        """Return the response to a request: the redirect to the client, or the way to the user."""
+        parameters: Parameters = MultiDict(_read_known())
+        return self._answer(parameters, self._host.clock.now(), self._begin)
+
+    def begin_by_form(self) -> Any:
+        """Return the redirect to :meth:`begin` with the fields of a form.
+
+        A form of another site arrives without the session, whose cookie is ``SameSite=Lax``.
+        """
+        base = urlsplit(self._host.public_url).path.rstrip("/")
+        return redirect(f"{base}{ROOT}?{urlencode(_read_known())}", _SEE_OTHER)
+
+    def resume(self) -> Any:
+        """Return the response after a login: the page of the consent, or the way to the client."""
+        parked = self._host.get_service(ParkedRequests)
+        sealed = parked.get()
+        unsealed = parked.unseal(sealed) if sealed is not None else None
+        if unsealed is None:
+            return self._pages.refusal("expired")
+        parameters, arrived_at = unsealed
+        return self._answer(MultiDict(parameters), arrived_at, self._resume)
+
+    def decide(self) -> Any:
+        """Return the response to the form of the page of the consent."""
+        self._host.browser.require_csrf()
+        unsealed = self._host.get_service(ParkedRequests).unseal(request.form.get("request", ""))
+        if unsealed is None:
+            return self._pages.refusal("expired")
+        parameters, arrived_at = unsealed
+        return self._answer(MultiDict(parameters), arrived_at, self._decide)
+
+    def _answer(self, parameters: Parameters, arrived_at: int, answer: Any) -> Any:
+        try:
+            authorization = self._parse(parameters, arrived_at)
+        except Unanswerable as refusal:
+            return self._pages.refusal(refusal.reason)
+        except OAuth2Error as error:
+            return self._server.handle_error_response(None, error)
+        return answer(authorization)
+
+    def _begin(self, authorization: AuthorizationRequest) -> Any:
+        session = self._host.browser.session()
+        need = self._find_need(authorization, session)
+        if need is None:
+            return self._respond(authorization, session)
+        if "none" in authorization.prompts:
+            return self._refuse(authorization, need)
+        sealed = self._seal(authorization)
+        if len(sealed) > MAX_SEALED:
+            return self._refuse(authorization, InvalidRequestError("The request is too long."))
+        response = redirect("", _SEE_OTHER)
+        response.headers["Location"] = self._host.get_service(ParkedRequests).park(response, sealed)
+        return response
+
+    def _resume(self, authorization: AuthorizationRequest) -> Any:
+        session = self._require_session(authorization)
+        if self._needs_page(authorization, session):
+            return self._pages.consent(
+                authorization.client, authorization, self._seal(authorization), session
+            )
+        return self._leave(self._respond(authorization, session), authorization)
+
+    def _decide(self, authorization: AuthorizationRequest) -> Any:
+        decision = request.form.get("decision")
+        if decision == "switch":
+            self._host.browser.end_session()
+            response = redirect("", _SEE_OTHER)
+            parked = self._host.get_service(ParkedRequests)
+            response.headers["Location"] = parked.park(response, self._seal(authorization))
+            return response
+        session = self._require_session(authorization)
+        if decision != "allow":
+            return self._leave(self._respond(authorization, None), authorization)
+        consents = self._host.get_service(Consents)
+        consents.give(
+            session.user_id, authorization.client.id, authorization.resource, authorization.scopes
+        )
+        return self._leave(self._respond(authorization, session), authorization)
+
+    def _find_need(
+        self, authorization: AuthorizationRequest, session: BrowserSession | None
+    ) -> OAuth2Error | None:
+        """Return the error of what is missing; ``None``: the client gets a code at once."""
+        if session is None or session.actor_id is not None:
+            return LoginRequired()
+        if authorization.proven_since is not None and session.auth_time < authorization.proven_since:
+            return LoginRequired()
+        if authorization.hinted not in (None, session.user_id):
+            return LoginRequired()
+        return ConsentRequired() if self._needs_page(authorization, session) else None
+
+    def _needs_page(self, authorization: AuthorizationRequest, session: BrowserSession) -> bool:
+        """Return whether the user must see which client gets what, and as which user."""
+        if {"consent", "select_account"} & set(authorization.prompts):
+            return True
+        if authorization.hinted not in (None, session.user_id):
+            return True
+        if authorization.client.is_trusted:
+            return False
+        consents = self._host.get_service(Consents)
+        return not consents.covers(
+            session.user_id, authorization.client.id, authorization.resource, authorization.scopes
+        )
+
+    def _require_session(self, authorization: AuthorizationRequest) -> BrowserSession:
+        return self._host.browser.require_session(
+            proven_since=authorization.proven_since,
+            login_hint=authorization.parameters.get("login_hint"),
+        )
+
+    def _refuse(self, authorization: AuthorizationRequest, error: OAuth2Error) -> Any:
+        error.redirect_uri, error.state = (
+            authorization.redirect_uri,
+            authorization.parameters.get("state"),
+        )
+        return self._server.handle_error_response(authorization.grant.request, error)
+
+    def _respond(self, authorization: AuthorizationRequest, session: BrowserSession | None) -> Any:
+        return self._server.create_authorization_response(
+            authorization.grant.request, grant_user=session, grant=authorization.grant
+        )
+
+    def _leave(self, response: Any, authorization: AuthorizationRequest) -> Any:
+        """Return the page that leads to the client.
+
+        Not a redirect: a browser whose form led here would refuse it, because the policy of that form's
+        page allows only this server.
+        """
+        return self._pages.departure(authorization.client, response.headers["Location"])
+
+    def _seal(self, authorization: AuthorizationRequest) -> str:
+        parameters: dict[str, Any] = authorization.parameters.to_dict(flat=True)
+        # The token itself has been verified, and would be too long for a cookie.
+        if parameters.pop("id_token_hint", None) is not None:
+            parameters[_HINTED] = authorization.hinted
+        return self._host.get_service(ParkedRequests).seal(parameters, authorization.arrived_at)
+
+    def _parse(self, parameters: Parameters, arrived_at: int) -> AuthorizationRequest:
+        """Return a request.
+
+        Raises:
+            Unanswerable: the client or the redirect URI is unknown.
+            OAuth2Error: something else is wrong, which the client learns.
+        """
+        client, redirect_uri = self._find_client(parameters)
+        oauth_request = ProviderRequest("GET", parameters)
+        try:
+            require_single(parameters)
+            if parameters.get("response_type") != "code":
+                raise ResponseTypeRefused
+            grant = self._server.get_consent_grant(oauth_request)
+            hinted = self._find_hinted(parameters, client)
+        except OAuth2Error as error:
+            error.redirect_uri, error.state = redirect_uri, parameters.get("state")
+            raise
+        return AuthorizationRequest(grant, client, redirect_uri, parameters, arrived_at, hinted)
+
+    def _find_hinted(self, parameters: Parameters, client: Client) -> str | None:
+        """Return the user of the ID token in a request; ``None`` without one.
+
+        Raises:
+            InvalidRequestError: it is not an ID token of the client.
+        """
+        token = parameters.get("id_token_hint")
+        if token is None:
+            return parameters.get(_HINTED)
+        try:
+            claims = self._host.signing.verify(token, audience=client.id, expired=True)
+        except ValueError as error:
+            raise InvalidRequestError("id_token_hint is invalid.") from error
+        return str(claims["sub"])
+
+    def _find_client(self, parameters: Parameters) -> tuple[Client, str]:
+        ids, uris = (parameters.getlist(name) for name in ("client_id", "redirect_uri"))
+        client = self._server.query_client(ids[0]) if len(ids) == 1 else None
+        if client is None:
+            raise Unanswerable("client-unknown")
+        if len(uris) != 1 or not client.check_redirect_uri(uris[0]):
+            raise Unanswerable("redirect-uri-unknown")
+        return client.client, uris[0]
+
+    @property
+    def _server(self) -> ProviderServer:
+        return self._host.get_service(ProviderServer)
+
+    @property
+    def _pages(self) -> ProviderPages:
+        return self._host.get_service(ProviderPages)
+
+
+def _read_known() -> list[tuple[str, str]]:
+    """Return the parameters of the current request that are read."""
+    return [(name, value) for name in KNOWN for value in request.values.getlist(name)]

@@ -1,0 +1,98 @@
+"""What users have let clients do."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, delete, insert, select, update
+
+from strongroom.plugin_api.deactivation import Deactivation
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.state import Transaction
+from strongroom.plugin_api.times import iso_format
+from strongroom.plugin_api.web import ApiError
+from strongroom_oidc_provider.errors import CONSENT_UNKNOWN
+from strongroom_oidc_provider.models import Consent, clients, codes, consents
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Consents:
+    """The consents of users."""
+
+    _host: HostAPI
+
+    def covers(self, user_id: str, client_id: str, resource: str, scopes: Sequence[str]) -> bool:
+        """Return whether a user has consented to all scopes for a service.
+
+        Args:
+            resource: the URI of the service; empty: the client itself.
+        """
+        condition = _is(user_id, client_id, resource)
+        with self._host.database.read() as tx:
+            stored = tx.scalar(select(consents.c.scopes).where(condition))
+        return stored is not None and set(scopes) <= set(stored)
+
+    def give(self, user_id: str, client_id: str, resource: str, scopes: Sequence[str]) -> None:
+        """Add scopes to the consent of a user."""
+        now, condition = self._host.clock.now(), _is(user_id, client_id, resource)
+        with self._host.database.write(lock=f"consents of {user_id}") as tx:
+            stored = tx.scalar(select(consents.c.scopes).where(condition))
+            values = {"scopes": sorted({*(stored or ()), *scopes}), "updated_at": now}
+            if stored is not None:
+                tx.execute(update(consents).where(condition).values(values))
+            else:
+                ids = {"user_id": user_id, "client_id": client_id, "resource": resource}
+                tx.execute(insert(consents), [{**ids, **values, "created_at": now}])
+            details = {"user": user_id, "scopes": " ".join(scopes), "resource": resource or None}
+            self._host.audit("consent-give", "client", client_id, details, transaction=tx)
+
+    def withdraw(self, user_id: str, client_id: str) -> None:
+        """Delete the consents of a user to a client, and end its grants."""
+        ours = and_(consents.c.user_id == user_id, consents.c.client_id == client_id)
+        unused = and_(codes.c.user_id == user_id, codes.c.client_id == client_id)
+        with self._host.database.write() as tx:
+            if not tx.execute(delete(consents).where(ours)):
+                raise ApiError(CONSENT_UNKNOWN)
+            tx.execute(delete(codes).where(unused))
+            self._host.audit("consent-withdraw", "client", client_id, {"user": user_id}, transaction=tx)
+        self._host.grants.end(user_id=user_id, client_id=client_id)
+
+    def of_user(self, user_id: str) -> Sequence[Consent]:
+        """Return the consents of a user, by the names of the clients."""
+        statement = (
+            select(consents, clients.c.name)
+            .join(clients, clients.c.id == consents.c.client_id)
+            .where(consents.c.user_id == user_id)
+            .order_by(clients.c.name, consents.c.client_id, consents.c.resource)
+        )
+        with self._host.database.read() as tx:
+            return [Consent.from_row(row) for row in tx.all(statement)]
+
+    def last_uses(self, user_id: str) -> Mapping[str, int]:
+        """Return when each client last used a grant of a user, in milliseconds since the Unix epoch."""
+        uses: dict[str, int] = {}
+        for grant in self._host.grants.of_user(user_id):
+            uses[grant.client.id] = max(grant.last_seen_at, uses.get(grant.client.id, 0))
+        return uses
+
+    def export(self, user_id: str) -> Iterator[dict[str, Any]]:
+        """Return the consents of a user, for the archive of the user's data."""
+        for consent in self.of_user(user_id):
+            yield {
+                "clientName": consent.name,
+                "resource": consent.resource,
+                "scopes": list(consent.scopes),
+                "createdAt": iso_format(consent.created_at),
+            }
+
+    def deactivate(self, transaction: Transaction, deactivation: Deactivation) -> None:
+        """Delete the codes of a user who can do nothing any more, and the consents of a deleted one."""
+        if deactivation.is_of_account:
+            transaction.execute(delete(codes).where(codes.c.user_id == deactivation.user_id))
+        if deactivation.is_deletion:
+            transaction.execute(delete(consents).where(consents.c.user_id == deactivation.user_id))
+
+
+def _is(user_id: str, client_id: str, resource: str) -> ColumnElement[bool]:
+    ours = and_(consents.c.user_id == user_id, consents.c.client_id == client_id)
+    return and_(ours, consents.c.resource == resource)

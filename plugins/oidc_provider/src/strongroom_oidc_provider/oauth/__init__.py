@@ -1,0 +1,1 @@
+"""The protocol: OAuth 2.1 and OpenID Connect, by Authlib."""

@@ -1,0 +1,64 @@
+"""A client as Authlib sees it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from authlib.oauth2.rfc6749 import ClientMixin
+
+from strongroom_oidc_provider.models import Client
+from strongroom_oidc_provider.redirect_uris import find_registered
+from strongroom_oidc_provider.scopes import LOGIN_SCOPES
+
+SECRET_METHODS = ("client_secret_basic", "client_secret_post")
+"""How a client with a secret authenticates."""
+
+GRANT_TYPES = ("authorization_code", "refresh_token")
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class OAuthClient(ClientMixin):  # type: ignore[misc]
+    """A client.
+
+    Args:
+        client: the registered one.
+        verify: returns whether a secret is a live one of the client of an id.
+    """
+
+    client: Client
+    verify: Callable[[str, str], bool]
+
+    def get_client_id(self) -> str:
+        return self.client.id
+
+    def get_default_redirect_uri(self) -> None:
+        # Each request names its URI, so that a new one of the client changes nothing for others.
+        return None
+
+    def get_allowed_scope(self, scope: str | None) -> str | None:
+        """Return the scopes of a request that the client may have; ``None`` if it may have none."""
+        requested = scope.split() if scope else self._default_scopes()
+        allowed = [each for each in dict.fromkeys(requested) if each in self.client.scopes]
+        return " ".join(allowed) if allowed or not scope else None
+
+    def check_redirect_uri(self, redirect_uri: str) -> bool:
+        uris, is_public = self.client.redirect_uris, self.client.is_public
+        return find_registered(redirect_uri, uris, is_public=is_public) is not None
+
+    def check_client_secret(self, client_secret: str) -> bool:
+        return self.verify(self.client.id, client_secret)
+
+    def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
+        # Public clients may not introspect, because everyone knows their ids.
+        if self.client.is_public:
+            return method == "none" and endpoint != "introspection"
+        return method in SECRET_METHODS
+
+    def check_response_type(self, response_type: str) -> bool:
+        return response_type == "code"
+
+    def check_grant_type(self, grant_type: str) -> bool:
+        return grant_type in GRANT_TYPES
+
+    def _default_scopes(self) -> Sequence[str]:
+        """Return the scopes of a request without any: the scopes of services, not of claims."""
+        return [scope for scope in self.client.scopes if scope not in LOGIN_SCOPES]

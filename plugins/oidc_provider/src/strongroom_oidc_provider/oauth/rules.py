@@ -1,0 +1,63 @@
+"""What requests for an authorization must be like, beyond what Authlib checks."""
+
+from typing import Any, Final
+
+from authlib.oauth2.rfc6749 import InvalidRequestError
+
+from strongroom.plugin_api.host import HostAPI
+from strongroom_oidc_provider.models import Client
+from strongroom_oidc_provider.oauth.errors import (
+    InvalidTarget,
+    RequestObjectRefused,
+    RequestUriRefused,
+)
+from strongroom_oidc_provider.resources import find_resource
+from strongroom_oidc_provider.scopes import API_SCOPES
+
+MAX_NONCE: Final = 512
+PROMPTS: Final = frozenset({"none", "login", "consent", "select_account"})
+
+
+class RequestRules:
+    """An extension of the grant of codes."""
+
+    def __init__(self, host: HostAPI) -> None:
+        self._host = host
+
+    def __call__(self, grant: Any) -> None:
+        grant.register_hook("after_validate_authorization_request_payload", self._check)
+
+    def _check(self, grant: Any, redirect_uri: str) -> None:  # noqa: ARG002  as Authlib calls it
+        request = grant.request
+        parameters = request.payload.data
+        if "request" in parameters:
+            raise RequestObjectRefused
+        if "request_uri" in parameters:
+            raise RequestUriRefused
+        _require_valid(parameters)
+        request.resource = self._find_resource(request, grant.client.client)
+
+    def _find_resource(self, request: Any, client: Client) -> str:
+        """Return the service that the tokens are for; empty: the client itself."""
+        uris = request.payload.datalist.get("resource", [])
+        if not uris:
+            # Scopes of the REST API are useless for another audience.
+            uses_api = any(scope in API_SCOPES for scope in request.scope.split())
+            return self._host.public_url if uses_api else ""
+        resources = {find_resource(uri, client, self._host.public_url) for uri in uris}
+        if len(resources) > 1 or None in resources:
+            raise InvalidTarget("The client may not request tokens for this resource.")
+        return str(resources.pop())
+
+
+def _require_valid(parameters: Any) -> None:
+    prompts = parameters.get("prompt", "").split()
+    if not PROMPTS.issuperset(prompts) or ("none" in prompts and len(prompts) > 1):
+        raise InvalidRequestError("prompt is invalid.")
+    max_age = parameters.get("max_age", "0")
+    if not (max_age.isascii() and max_age.isdigit() and len(max_age) <= 10):  # noqa: PLR2004
+        raise InvalidRequestError("max_age must be a number of seconds.")
+    if len(parameters.get("nonce", "")) > MAX_NONCE:
+        raise InvalidRequestError("nonce is too long.")
+    if parameters.get("response_mode", "query") != "query":
+        raise InvalidRequestError("response_mode must be query.")

@@ -1,0 +1,76 @@
+"""The responses with tokens."""
+
+from collections.abc import Callable
+from typing import Any
+
+from authlib.oauth2.rfc6749 import InvalidGrantError, InvalidScopeError
+from authlib.oidc.core.util import create_half_hash
+
+from strongroom.plugin_api.grants import GrantTokens
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.web import ApiError
+from strongroom_oidc_provider.oauth.requests import ProviderRequest
+from strongroom_oidc_provider.scopes import OPENID
+
+_LIFETIME = 300
+"""Of an ID token, in seconds: its client verifies it at once."""
+
+_ENDED = ("error.token-invalid", "error.user-suspended", "error.not-found")
+
+
+def get_tokens(issue: Callable[[], GrantTokens]) -> GrantTokens:
+    """Return new tokens.
+
+    Raises:
+        InvalidGrantError: the login or the grant has ended, or the token is not one of the client.
+        InvalidScopeError: the grant has not all of the scopes.
+    """
+    try:
+        return issue()
+    except ApiError as error:
+        if error.code in _ENDED:
+            raise InvalidGrantError("The login or the grant has ended.") from error
+        if error.code == "error.validation-failed":
+            raise InvalidScopeError from error
+        raise
+
+
+def make_token(host: HostAPI, issued: GrantTokens, scopes: tuple[str, ...]) -> dict[str, Any]:
+    """Return the members of the response (RFC 6749, section 5.1)."""
+    token = {
+        "token_type": "Bearer",
+        "access_token": issued.access_token,
+        "expires_in": max(0, (issued.expires_at - host.clock.now()) // 1000),
+        "scope": " ".join(scopes),
+    }
+    if issued.refresh_token is not None:
+        token["refresh_token"] = issued.refresh_token
+    return token
+
+
+class IDTokens:
+    """An extension of grants: the ID token of scope ``openid`` (OpenID Connect Core, section 2)."""
+
+    def __init__(self, host: HostAPI) -> None:
+        self._host = host
+
+    def __call__(self, grant: Any) -> None:
+        grant.register_hook("after_create_token_response", self._add)
+
+    def _add(self, grant: Any, response: tuple[int, dict[str, Any], Any]) -> None:
+        _, token, _ = response
+        if OPENID in token["scope"].split():
+            token["id_token"] = self._sign(grant.request, token["access_token"])
+
+    def _sign(self, request: ProviderRequest, access_token: str) -> str:
+        grant, signing = request.issued.grant, self._host.signing
+        claims = {
+            "auth_time": grant.auth_time // 1000,
+            "acr": grant.acr,
+            "amr": list(grant.amr),
+            "at_hash": create_half_hash(access_token, signing.algorithm).decode(),
+        }
+        nonce = request.authorization_code.nonce if request.authorization_code else None
+        if nonce is not None:
+            claims["nonce"] = nonce
+        return signing.sign(claims, audience=grant.client.id, lifetime=_LIFETIME, subject=grant.user_id)

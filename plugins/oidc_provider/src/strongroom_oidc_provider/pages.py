@@ -1,0 +1,89 @@
+"""The pages of the provider: consent, departure to the client, and refusals."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
+
+from strongroom.plugin_api.browser import BrowserSession
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.visits import Visit
+from strongroom_oidc_provider.models import Client
+from strongroom_oidc_provider.scopes import API_SCOPES, CLAIM_SCOPES, OFFLINE_ACCESS, OPENID
+
+PREFIX: Final = "/oauth2"
+_NAMED: Final = (OPENID, *CLAIM_SCOPES, OFFLINE_ACCESS, *API_SCOPES)
+
+
+class ConsentSubject(Protocol):
+    """What the page of a consent shows of a request."""
+
+    @property
+    def redirect_uri(self) -> str:
+        """Where the browser returns to."""
+
+    @property
+    def scopes(self) -> Sequence[str]:
+        """The scopes that the client gets."""
+
+    @property
+    def resource(self) -> str:
+        """The URI of the service that the tokens are for; empty: the client itself."""
+
+
+class ProviderVisit(Visit):
+    """A request for a page of the provider."""
+
+    def __init__(self, host: HostAPI) -> None:
+        super().__init__(host, PREFIX)
+
+    @property
+    def here(self) -> str:
+        return self.base_path + self.request.full_path.rstrip("?")
+
+
+class CardVisit(ProviderVisit):
+    """A request for a page of one step, which leads nowhere else."""
+
+    def menu(self) -> Mapping[str, Any]:
+        """Return no menu."""
+        return {}
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class ProviderPages:
+    """Renders the pages."""
+
+    _host: HostAPI
+
+    def refusal(self, reason: str, status: int = 400) -> Any:
+        """Return the page of a request that leads to no client."""
+        return CardVisit(self._host).page("refusal.html", status=status, reason=reason)
+
+    def consent(
+        self, client: Client, subject: ConsentSubject, sealed: str, session: BrowserSession
+    ) -> Any:
+        """Return the page on which the user decides."""
+        scopes = [scope for scope in subject.scopes if scope in _NAMED and scope != OPENID]
+        return CardVisit(self._host).page(
+            "consent.html",
+            client=client,
+            host=get_host(subject.redirect_uri),
+            user=session.name,
+            scopes=scopes,
+            others=[scope for scope in subject.scopes if scope not in _NAMED],
+            resource="" if subject.resource == self._host.public_url else subject.resource,
+            request=sealed,
+        )
+
+    def departure(self, client: Client, url: str) -> Any:
+        """Return the page that leads to the client at once, without a script."""
+        page = CardVisit(self._host).page("departure.html", client=client, url=url, host=get_host(url))
+        page.headers["Cache-Control"] = "no-store"
+        return page
+
+
+def get_host(uri: str) -> str:
+    """Return what users see of a redirect URI: the host, or the scheme of an app."""
+    parts = urlsplit(uri)
+    return parts.netloc if parts.scheme in ("http", "https") else f"{parts.scheme}:"

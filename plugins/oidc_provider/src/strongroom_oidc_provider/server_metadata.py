@@ -1,0 +1,57 @@
+"""What the server says about itself (OpenID Connect Discovery; RFC 8414)."""
+
+from typing import Any
+
+from strongroom.plugin_api.host import HostAPI
+from strongroom_oidc_provider.claims import CLAIMS
+from strongroom_oidc_provider.oauth.client import GRANT_TYPES, SECRET_METHODS
+from strongroom_oidc_provider.oauth.rules import PROMPTS
+from strongroom_oidc_provider.scopes import API_SCOPES, LOGIN_SCOPES
+
+
+def get_server_metadata(host: HostAPI) -> dict[str, Any]:
+    """Return the members of ``oauth-authorization-server``."""
+    root, methods = f"{host.public_url}/oauth2", [*SECRET_METHODS, "none"]
+    return {
+        "issuer": host.signing.issuer,
+        "authorization_endpoint": f"{root}/authorize",
+        "token_endpoint": f"{root}/token",
+        "revocation_endpoint": f"{root}/revoke",
+        "introspection_endpoint": f"{root}/introspect",
+        "jwks_uri": f"{host.public_url}/.well-known/jwks.json",
+        "scopes_supported": [*LOGIN_SCOPES, *API_SCOPES],
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": list(GRANT_TYPES),
+        "code_challenge_methods_supported": ["S256"],
+        "token_endpoint_auth_methods_supported": methods,
+        "revocation_endpoint_auth_methods_supported": methods,
+        "introspection_endpoint_auth_methods_supported": list(SECRET_METHODS),
+        "authorization_response_iss_parameter_supported": True,
+    }
+
+
+def get_provider_metadata(host: HostAPI) -> dict[str, Any]:
+    """Return the members of ``openid-configuration``."""
+    return {
+        **get_server_metadata(host),
+        "userinfo_endpoint": f"{host.public_url}/oauth2/userinfo",
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": [host.signing.algorithm],
+        "claims_supported": [
+            *CLAIMS,
+            "iss",
+            "aud",
+            "exp",
+            "iat",
+            "auth_time",
+            "acr",
+            "amr",
+            "nonce",
+            "at_hash",
+        ],
+        "claims_parameter_supported": False,
+        "request_parameter_supported": False,
+        "request_uri_parameter_supported": False,
+        "prompt_values_supported": sorted(PROMPTS),
+    }
