@@ -6,9 +6,18 @@ from pathlib import Path
 import pytest
 
 from strongroom.testing.commands import CommandsContract
+from strongroom.testing.exports import UserExportsContract
+from strongroom.testing.pages import SessionPagesContract
 from strongroom.testing.routes import RoutesContract
 from strongroom.testing.server import LiveServer, live_server
-from strongroom.testing.state import OpenedPlugin, OptionsContract, TablesContract, opened_plugin
+from strongroom.testing.state import (
+    DeactivationsContract,
+    OpenedPlugin,
+    OptionsContract,
+    PruneStepsContract,
+    TablesContract,
+    opened_plugin,
+)
 
 
 @pytest.fixture
@@ -19,7 +28,9 @@ def opened(tmp_path: Path) -> Iterator[OpenedPlugin]:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
-    with live_server(tmp_path_factory.mktemp("server"), plugins=["oidc_provider"]) as server:
+    with live_server(
+        tmp_path_factory.mktemp("server"), plugins=["login_pages", "oidc_provider"]
+    ) as server:
         yield server
 
 
@@ -31,12 +42,48 @@ class TestTables(TablesContract):
     """The tables."""
 
 
-class TestRoutes(RoutesContract):
-    """The routes."""
+class TestPruneSteps(PruneStepsContract):
+    """What expires."""
+
+
+class TestDeactivations(DeactivationsContract):
+    """What ends with users."""
+
+
+class TestUserExports(UserExportsContract):
+    """The file of archives."""
+
+
+class TestConsentsPage(SessionPagesContract):
+    """The page of the consents."""
+
+    @pytest.fixture
+    def path(self) -> str:
+        return "/oauth2/consents"
+
+
+class TestClientRoutes(RoutesContract):
+    """The routes of clients."""
 
     @pytest.fixture
     def tag(self) -> str:
         return "clients"
+
+
+class TestConsentRoutes(RoutesContract):
+    """The routes of consents."""
+
+    @pytest.fixture
+    def tag(self) -> str:
+        return "consents"
+
+
+class TestProtocolRoutes(RoutesContract):
+    """The routes of the protocol."""
+
+    @pytest.fixture
+    def tag(self) -> str:
+        return "oidc"
 
 
 class TestCommands(CommandsContract):

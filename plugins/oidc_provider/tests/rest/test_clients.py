@@ -34,8 +34,8 @@ def service(api: Api) -> Clients:
 
 
 def last_audit(api: Api, by: Person, action: str) -> Json:
-    found: Json = api.get(f"/audit-events?action=oidc_provider.{action}", by=by).json["data"][0]
-    return found
+    record: Json = api.get(f"/audit-events?action=oidc_provider.{action}", by=by).json["data"][0]
+    return record
 
 
 def test_the_secret_is_shown_once_and_stored_hashed(api: Api, root: Person) -> None:
