@@ -11,6 +11,7 @@ from tests.support.browser_pages import Screen
 from tests.support.screens.account import ACCOUNT
 from tests.support.screens.brand import BRAND
 from tests.support.screens.captchas import CAPTCHAS, captcha_stage
+from tests.support.screens.clients import CLIENTS, client_stage
 from tests.support.screens.console import CONSOLE, WITHOUT_TRASH
 from tests.support.screens.console_stage import console_stage, stage_without_trash
 from tests.support.screens.core import CORE, SET_UP
@@ -53,6 +54,7 @@ AREAS: Final = {
     "captchas": Area(CAPTCHAS, captcha_stage),
     "account": Area(ACCOUNT),
     "shares": Area(SHARES),
+    "clients": Area(CLIENTS, client_stage),
     # A scan registers people, and its page has no form for the terms.
     "wechat": Area(WECHAT, branded_stage),
     "providers": Area(PROVIDERS, provider_stage),

@@ -130,7 +130,7 @@ def full_stage(folder: Path, *changes: Table, more: tuple[str, ...] = ()) -> Ite
     port = free_port()
     # Browsers have no passkeys for an IP address.
     origin = f"http://localhost:{port}"
-    pages = {"templates": str(copy_with_marks(folder / "templates", _PLUGINS))}
+    pages = {"templates": str(copy_with_marks(folder / "templates", (*_PLUGINS, *more)))}
     data = folder / "server"
     data.mkdir(parents=True)
     with wechat() as platform:

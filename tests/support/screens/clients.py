@@ -1,0 +1,79 @@
+"""The pages of logins to clients of the server."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from tests.support.browser_pages import Screen, Visitor
+from tests.support.screens.stage import Stage, full_stage
+from tests.support.screens.steps import open_account, path
+
+_URI: Final = "com.example.acme:/callback"
+_APP: Final = "com.example.acme:"
+_SCOPES: Final = ("openid", "profile", "email", "phone", "offline_access", "files:read")
+
+
+@contextmanager
+def client_stage(folder: Path) -> Iterator[Stage]:
+    """Run a server that logs users in to clients."""
+    with full_stage(folder, more=("oidc_provider",)) as stage:
+        yield replace(stage, partners=(*stage.partners, _APP))
+
+
+def _register(visitor: Visitor) -> str:
+    """Register an app, whose scheme no browser opens, and return the path of a request of it."""
+    stage, app = visitor.stage, {"name": "Acme", "public": True, "redirectUris": [_URI]}
+    body = {**app, "scopes": list(_SCOPES)}
+    created = stage.server.succeed("POST", "/api/v1/clients", by=stage.root, json_body=body)
+    parameters = {
+        "response_type": "code",
+        "client_id": created["id"],
+        "redirect_uri": _URI,
+        "scope": " ".join(_SCOPES),
+        "code_challenge": "x" * 43,
+        "code_challenge_method": "S256",
+    }
+    return f"/oauth2/authorize?{urlencode(parameters)}"
+
+
+def ask(visitor: Visitor) -> None:
+    open_account(visitor, visitor.stage.new_email())
+    visitor.go(_register(visitor))
+
+
+def accept(visitor: Visitor) -> None:
+    ask(visitor)
+    visitor.press("button[value=allow]")
+
+
+def show_apps(visitor: Visitor) -> None:
+    accept(visitor)
+    visitor.go("/oauth2/consents")
+
+
+def show_withdrawal(visitor: Visitor) -> None:
+    show_apps(visitor)
+    visitor.press("a[href$='/removal']")
+
+
+def show_no_apps(visitor: Visitor) -> None:
+    open_account(visitor, visitor.stage.new_email())
+    visitor.go("/oauth2/consents")
+
+
+def _screen(name: str, template: str, step: Any) -> Screen:
+    return Screen(name, f"oidc_provider/{template}", step, names=_APP)
+
+
+CLIENTS: Final = (
+    _screen("consent", "consent", ask),
+    _screen("way back to a client", "departure", accept),
+    _screen("connected applications", "consents", show_apps),
+    _screen("no connected application", "consents", show_no_apps),
+    _screen("withdrawal of a consent", "consent_removal", show_withdrawal),
+    _screen("login to an unknown client", "refusal", path("/oauth2/authorize?client_id=unknown")),
+    _screen("login that took too long", "refusal", path("/oauth2/authorize/unknown")),
+)
