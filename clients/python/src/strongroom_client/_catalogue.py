@@ -243,6 +243,10 @@ class ClientNotFound(NotFoundError, code="error.client-not-found"):
     """404 `error.client-not-found`: No such client."""
 
 
+class ConsentNotFound(NotFoundError, code="error.consent-not-found"):
+    """404 `error.consent-not-found`: The user has not consented to this client."""
+
+
 class NotFound(NotFoundError, code="error.not-found"):
     """404 `error.not-found`: The resource does not exist."""
 

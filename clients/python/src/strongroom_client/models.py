@@ -382,7 +382,7 @@ class AuditEventCollection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Authorization(msgspec.Struct, frozen=True, kw_only=True):
-    """A login of a user."""
+    """A login of a user, or the access of a client that the user lets act."""
 
     id: str
     """Stands for a token in `DELETE /authorizations/{accessToken}`"""
@@ -408,6 +408,10 @@ class Authorization(msgspec.Struct, frozen=True, kw_only=True):
     """If not renewed"""
     actor: None | Reference
     """The administrator who impersonates the user"""
+    client_id: None | str = msgspec.field(name="clientId")
+    """The client that the user lets act; null: a login"""
+    client_name: None | str = msgspec.field(name="clientName")
+    """The name of the client"""
     current: bool
     """Whether this request uses it"""
 
@@ -713,6 +717,13 @@ class Consent(msgspec.Struct, frozen=True, kw_only=True):
     """`id` of `consent` in `error.terms-not-accepted`"""
     accepted_terms: str = msgspec.field(name="acceptedTerms")
     """`version` of the terms that the user has seen and accepted"""
+
+
+class Consents(msgspec.Struct, frozen=True, kw_only=True):
+    """The consents of a user."""
+
+    data: list[OidcProviderConsent]
+    """The consents, by the names of the clients"""
 
 
 class Contact(msgspec.Struct, frozen=True, kw_only=True):
@@ -2137,6 +2148,25 @@ class NodeCollection(msgspec.Struct, frozen=True, kw_only=True):
     """By id: a summary of each entity that a `$ref` of a record names"""
 
 
+class OidcProviderConsent(msgspec.Struct, frozen=True, kw_only=True):
+    """What a user has let a client do."""
+
+    client_id: str = msgspec.field(name="clientId")
+    """Id of the client"""
+    client_name: str = msgspec.field(name="clientName")
+    """What users see of the client"""
+    resource: str
+    """URI of the service that its tokens are for; empty: the client itself"""
+    scopes: list[str]
+    """The scopes that the user has allowed"""
+    created_at: datetime.datetime = msgspec.field(name="createdAt")
+    """When the record was created, in UTC"""
+    updated_at: datetime.datetime = msgspec.field(name="updatedAt")
+    """When the record last changed, in UTC"""
+    last_used_at: datetime.datetime | None = msgspec.field(name="lastUsedAt")
+    """When the client last used a grant that has not ended; null: it has none"""
+
+
 class Opening(msgspec.Struct, frozen=True, kw_only=True):
     """What a visitor did."""
 
@@ -3261,6 +3291,18 @@ GetMetadataResponse200: TypeAlias = dict[str, Any]
 
 GetServerMetadataResponse200: TypeAlias = dict[str, Any]
 
+GetUserInfoByFormResponse200: TypeAlias = dict[str, Any]
+
+GetUserInfoByFormResponse401: TypeAlias = dict[str, Any]
+
+GetUserInfoByFormResponse403: TypeAlias = dict[str, Any]
+
+GetUserInfoResponse200: TypeAlias = dict[str, Any]
+
+GetUserInfoResponse401: TypeAlias = dict[str, Any]
+
+GetUserInfoResponse403: TypeAlias = dict[str, Any]
+
 GrantCollectionIncluded: TypeAlias = dict[str, Summary]
 
 GroupCollectionIncluded: TypeAlias = dict[str, Summary]
@@ -3271,12 +3313,28 @@ GroupMemberCollectionIncluded: TypeAlias = dict[str, Summary]
 
 HoldCollectionIncluded: TypeAlias = dict[str, Summary]
 
+IntrospectTokenBody: TypeAlias = dict[str, Any]
+
+IntrospectTokenResponse200: TypeAlias = dict[str, Any]
+
+IntrospectTokenResponse400: TypeAlias = dict[str, Any]
+
+IntrospectTokenResponse401: TypeAlias = dict[str, Any]
+
 InvitationCollectionIncluded: TypeAlias = dict[str, Summary]
 
 IssuedCaptcha: TypeAlias = dict[str, Any]
 """Members: `id`, `kind`, `expiresAt`, `question`, `image`, `audio`, and others."""
 
 IssuedChallengeChallenge: TypeAlias = dict[str, Any]
+
+IssueTokensBody: TypeAlias = dict[str, Any]
+
+IssueTokensResponse200: TypeAlias = dict[str, Any]
+
+IssueTokensResponse400: TypeAlias = dict[str, Any]
+
+IssueTokensResponse401: TypeAlias = dict[str, Any]
 
 JwkSetKeysItem: TypeAlias = dict[str, Any]
 
@@ -3312,6 +3370,14 @@ RenamedFactorShown: TypeAlias = dict[str, Any]
 
 Revocation: TypeAlias = dict[str, Any]
 """Members: `token`, `token_type_hint`, and others."""
+
+RevokeTokensBody: TypeAlias = dict[str, Any]
+
+RevokeTokensResponse200: TypeAlias = dict[str, Any]
+
+RevokeTokensResponse400: TypeAlias = dict[str, Any]
+
+RevokeTokensResponse401: TypeAlias = dict[str, Any]
 
 ServiceAccountCollectionIncluded: TypeAlias = dict[str, Summary]
 
