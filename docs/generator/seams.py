@@ -308,6 +308,22 @@ SEAMS: Final = (
         user="strongroom_share_links.plugin",
     ),
     Seam(
+        "register_token_types",
+        "sign statements about users for other services",
+        kind="",
+        page="provider",
+        contract="signing.TokenTypesContract",
+        user="strongroom_oidc_provider.plugin",
+    ),
+    Seam(
+        "register_discovery",
+        "describe my service at a well-known path",
+        kind="",
+        page="provider",
+        contract="discovery.DiscoveryContract",
+        user="strongroom_oidc_provider.plugin",
+    ),
+    Seam(
         "register_tables",
         "store rows in tables of my own",
         kind="table",

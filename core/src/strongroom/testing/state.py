@@ -23,6 +23,7 @@ from typing import Any, Final
 import pytest
 
 from strongroom.plugin_api.deactivation import DeactivationCause
+from strongroom.plugin_api.discovery import DiscoveryDocument
 from strongroom.plugin_api.erasers import RemovedFiles
 from strongroom.plugin_api.events import EventType
 from strongroom.plugin_api.exports import UserExport
@@ -80,6 +81,18 @@ class OpenedPlugin:
         """The files of the plugin in archives of users' data."""
         calls = self.services.hosts.call("register_user_exports")
         return [export for plugin, export in calls if plugin.name == self.name]
+
+    @property
+    def discovery(self) -> Sequence[DiscoveryDocument]:
+        """The documents by which clients discover the plugin."""
+        calls = self.services.hosts.call("register_discovery")
+        return [document for plugin, document in calls if plugin.name == self.name]
+
+    @property
+    def token_types(self) -> Sequence[str]:
+        """The types of tokens that the plugin signs for other services."""
+        types: Mapping[str, Sequence[str]] = self.services.selection.plugins.token_types
+        return types.get(self.name, ())
 
     @property
     def tables(self) -> PluginTables:

@@ -202,6 +202,7 @@ KINDS: Final = (
 HOOK_CONTRACTS: Final[Mapping[str, str]] = {
     **{kind.hook: kind.contract_name for kind in KINDS if kind.base is None},
     "register_code_pages": "CodePagesContract",
+    "register_discovery": "DiscoveryContract",
     "register_deactivations": "DeactivationsContract",
     "register_event_subscribers": "EventSubscriberContract",
     "register_file_erasers": "FileErasersContract",
@@ -210,6 +211,7 @@ HOOK_CONTRACTS: Final[Mapping[str, str]] = {
     "register_prune_steps": "PruneStepsContract",
     "register_tables": "TablesContract",
     "register_tenant_erasers": "TenantErasersContract",
+    "register_token_types": "TokenTypesContract",
     "register_user_exports": "UserExportsContract",
 }
 """The contract of what a hook registers, by the hook. Extensions have the contract of their kind."""
