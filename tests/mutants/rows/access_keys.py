@@ -56,16 +56,16 @@ ROWS: Final = (
     core(
         "keys-scope",
         "An access key needs the scope of the operation.",
-        "identity/access_keys/verification.py::PresentedKey._require_use",
-        "if self._use.scope not in limits.scopes:",
+        "foundation/caller.py::KeyLimits.for_use",
+        "if use.scope not in self.scopes:",
         "if False:",
         "rest/test_operation_scopes.py::test_a_key_reaches_only_the_operations_of_its_scope",
     ),
     core(
         "keys-tenant",
         "An access key of a tenant reaches no other path.",
-        "identity/access_keys/verification.py::PresentedKey._require_use",
-        "if limits.tenant_id is not None and",
+        "foundation/caller.py::KeyLimits.for_use",
+        "if self.tenant_id is not None and",
         "if False and",
         "rest/test_operation_scopes.py"
         "::test_a_key_of_a_tenant_is_refused_where_the_path_names_no_tenant_or_another",

@@ -60,8 +60,8 @@ ROWS: Final = (
     core(
         "walk-scopes",
         "A caller without the right is refused: a key needs the scope.",
-        "identity/access_keys/verification.py::PresentedKey._require_use",
-        "if self._use.scope not in limits.scopes:",
+        "foundation/caller.py::KeyLimits.for_use",
+        "if use.scope not in self.scopes:",
         "if False:",
         f"{_WALK}::test_other_callers_are_refused",
     ),

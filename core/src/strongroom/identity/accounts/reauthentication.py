@@ -200,6 +200,9 @@ class Reauthentication:
             raise FreshProofRequired
 
     def _has_login_since(self, identity: Identity, age: int) -> bool:
+        # A client's grant states when its user has logged in, which proves nothing of the client.
+        if identity.key is not None:
+            return False
         with self._database.read() as connection:
             login = self._authorizations.find(connection, identity.authorization_id)
         return login is not None and self._clock.now() - login.auth_time < age

@@ -15,7 +15,6 @@ from strongroom.foundation.database.paging import Page, Paging
 from strongroom.foundation.errors import (
     ImpersonationRefused,
     InvalidCredentials,
-    KeyNotAccepted,
     NotFound,
     TokenInvalid,
     UserSuspended,
@@ -75,15 +74,12 @@ class AuthorizationService:
 
         Raises:
             TokenInvalid: the token is forged or has expired.
-            KeyNotAccepted: the operation accepts no grants.
         """
         claims = self._signer.check(token)
         if claims.limits is None:
             return Caller(claims.user_id, claims.authorization_id, address)
         if use is None:
             raise TokenInvalid
-        if use.scope is None:
-            raise KeyNotAccepted
         return Caller(claims.user_id, claims.authorization_id, address, claims.limits, use)
 
     def verify(self, token: str) -> Identity:

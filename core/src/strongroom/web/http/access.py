@@ -59,7 +59,6 @@ class TokenAuthenticator(Protocol):
 
         Raises:
             TokenInvalid: the token is forged or has expired.
-            KeyNotAccepted: the operation accepts no grants.
         """
 
     def identify(self, caller: Caller) -> Identity:
