@@ -274,9 +274,9 @@ def _register_discovery(app: Application, container: Container) -> Blueprint:
     """Register the documents by which clients discover services, and return their routes."""
     base_path = container.settings.server.base_path
     items = container.hosts.call("register_discovery")
-    taken = {rule.rule.removeprefix(base_path) for rule in app.url_map.iter_rules()}
+    paths = {rule.rule.removeprefix(base_path) for rule in app.url_map.iter_rules()}
     try:
-        documents = merge_documents(((str(plugin), item) for plugin, item in items), taken)
+        documents = merge_documents(((str(plugin), item) for plugin, item in items), paths)
     except ValueError as error:
         raise PluginError(str(error)) from error
     blueprint = discovery_blueprint(documents)

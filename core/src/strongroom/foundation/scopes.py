@@ -32,8 +32,8 @@ _READ_BY_WRITE: Final = {
 @lru_cache(maxsize=256)
 def parse_scopes(text: str) -> frozenset[Scope]:
     """Return the scopes of the REST API in a list separated by spaces, and those that they include."""
-    known = frozenset(Scope)
-    return with_included(frozenset(Scope(scope) for scope in text.split() if scope in known))
+    names = frozenset(Scope)
+    return with_included(frozenset(Scope(scope) for scope in text.split() if scope in names))
 
 
 def with_included(scopes: frozenset[Scope]) -> frozenset[Scope]:

@@ -35,7 +35,7 @@ class GrantTerms:
     """What a client may do.
 
     Args:
-        scopes: what its tokens may be used for. Of the audience ``None``, those of
+        scopes: what its tokens may be used for. Of the audience ``None``, the scopes of
             :class:`~strongroom.plugin_api.authentication.Scope` bind the REST API.
         audience: the URI of the service that accepts the tokens; ``None``: the REST API of this server.
         tenant_id: the only tenant that it reaches here; ``None``: all of the user.
@@ -58,7 +58,7 @@ class Grant:
     """A grant. Times are in milliseconds since the Unix epoch.
 
     ``login_id`` is the login that it began with; ``None``: the client acts for itself.
-    ``acr``, ``amr`` and ``auth_time`` are those of that login when it began.
+    ``acr``, ``amr`` and ``auth_time`` state how that login was proven when the grant began.
     """
 
     id: str
@@ -133,7 +133,7 @@ class GrantsAPI(ABC):
         A token that is used twice ends its grant, as one of a login does (RFC 9700, section 4.14.2).
 
         Args:
-            scopes: fewer scopes for the new access token; ``None``: those of the grant.
+            scopes: fewer scopes for the new access token; ``None``: all of the grant.
 
         Raises:
             ApiError: ``error.token-invalid``: it is unknown, used, ended, or another client's;

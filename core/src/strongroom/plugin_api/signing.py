@@ -1,7 +1,7 @@
 """Signed statements for other services: ``host.signing``.
 
 Other services verify them with the public keys of ``/.well-known/jwks.json``. A statement is never an
-access token: this server accepts none of them as one, and access tokens for other services are those of
+access token: this server accepts none of them as one, and access tokens for other services come from
 :class:`~strongroom.plugin_api.grants.GrantsAPI`. A plugin that signs declares the types of its tokens::
 
     @hookimpl
@@ -43,7 +43,7 @@ class SigningAPI(ABC):
 
         Args:
             claims: further claims, JSON values.
-            audience: whom it is for; not this server.
+            audience: the service that it is for; not this server.
             lifetime: in seconds, at most 3,600.
             typ: the type in its header (RFC 8725, section 3.11), such as ``logout+jwt``, which the hook
                 ``register_token_types`` returns.
@@ -62,7 +62,7 @@ class SigningAPI(ABC):
 
         Args:
             token: the token, untrusted.
-            audience: whom it must be for; ``None``: anyone, whom the caller reads in ``aud``.
+            audience: the service that it must be for; ``None``: any, which the caller reads in ``aud``.
             typ: the type that its header must have.
             expired: whether it may have expired, as an ``id_token_hint`` may (OpenID Connect Core,
                 section 3.1.2.1).

@@ -50,7 +50,7 @@ class GrantService:
 
     Args:
         issuer: the server's public URL, the audience of the tokens for its own API.
-        keys: the rules for scopes and targets, which are those of access keys.
+        keys: the rules for scopes and targets, which access keys have, too.
     """
 
     _database: Database
@@ -78,8 +78,8 @@ class GrantService:
         """
         terms = self._require_valid(client, terms)
         with self._database.write() as connection:
-            known = self._sessions.find(connection, login_id)
-            user = self._require_user(connection, known.user_id if known else "", TokenInvalid)
+            login = self._sessions.find(connection, login_id)
+            user = self._require_user(connection, login.user_id if login else "", TokenInvalid)
             # After the user's lock: what ends all logins of the user has committed, or waits.
             login = self._sessions.lock(connection, login_id)
             if login is None or login.client_id is not None:
@@ -138,19 +138,19 @@ class GrantService:
         with self._database.read() as connection:
             if "." in token:
                 return self._inspect_access(connection, plugin, token)
-            found = self._refresh_tokens.find_unused(connection, token)
-            row = found and self._grants.find_live(connection, found[0])
+            unused = self._refresh_tokens.find_unused(connection, token)
+            row = unused and self._grants.find_live(connection, unused[0])
             # A token expires with the login that the grant ends with.
-            if not found or not row or row.plugin != plugin:
+            if not unused or not row or row.plugin != plugin:
                 return None
         grant = read_grant(row)
-        return TokenReport(grant, True, found[1], None, grant.terms.scopes)
+        return TokenReport(grant, True, unused[1], None, grant.terms.scopes)
 
     def revoke(self, plugin: str, token: str, client_id: str, origin: Origin) -> bool:
         """End the grant of a token of a client; return whether it was one of the client."""
         with self._database.write() as connection:
             row = self._find_by_token(connection, token)
-            if row is None or not _is_of(row, plugin, client_id):
+            if row is None or not _is_owned_by(row, plugin, client_id):
                 return False
             if self._sessions.end(connection, row.id):
                 self._record(connection, "authorization.withdraw", row, origin)
@@ -198,16 +198,16 @@ class GrantService:
             rows = self._grants.of_user(connection, user_id)
         return [read_grant(row) for row in rows if row.plugin == plugin]
 
-    def deactivate(self, connection: Connection, ended: Deactivation) -> None:
+    def deactivate(self, connection: Connection, cause: Deactivation) -> None:
         """End the grants that are limited to a tenant which the user has left.
 
         All logins and grants of an account end together, see :meth:`AuthorizationService.deactivate`.
         """
-        if ended.tenant_id is None:
+        if cause.tenant_id is None:
             return
-        lock_logins(connection, ended.user_id)
-        for row in self._grants.of_user(connection, ended.user_id):
-            if read_grant(row).terms.tenant_id == ended.tenant_id:
+        lock_logins(connection, cause.user_id)
+        for row in self._grants.of_user(connection, cause.user_id):
+            if read_grant(row).terms.tenant_id == cause.tenant_id:
                 self._sessions.end(connection, row.id)
 
     def _require_valid(self, client: GrantClient, terms: GrantTerms) -> GrantTerms:
@@ -302,7 +302,7 @@ class GrantService:
     ) -> Authorization:
         grant_id = self._refresh_tokens.find(connection, token)
         row = grant_id and self._sessions.find(connection, grant_id)
-        if not row or not _is_of(row, plugin, client_id):
+        if not row or not _is_owned_by(row, plugin, client_id):
             raise TokenInvalid
         return row
 
@@ -409,7 +409,7 @@ class GrantService:
         self._audit.record(connection, event)
 
 
-def _is_of(row: Authorization, plugin: str, client_id: str) -> bool:
+def _is_owned_by(row: Authorization, plugin: str, client_id: str) -> bool:
     return row.plugin == plugin and row.client_id == client_id
 
 

@@ -55,9 +55,9 @@ class GrantStore:
         """End the grants of all criteria, which are columns with their values; return their number."""
         conditions = [_COLUMNS[name] == value for name, value in criteria.items()]
         now: dict[str, Any] = {"now": self._clock.now()}
-        ended = (
+        revocation = (
             update(authorizations)
             .where(_IN_FORCE, _COLUMNS.plugin == plugin, *conditions)
             .values(revoked_at=bindparam("now"))
         )
-        return connection.execute(ended, now).rowcount
+        return connection.execute(revocation, now).rowcount

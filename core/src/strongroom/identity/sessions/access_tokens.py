@@ -1,4 +1,4 @@
-"""Signs and verifies access tokens: those of logins, and those of clients' grants.
+"""Signs and verifies access tokens: the tokens of logins and of clients' grants.
 
 The audience of a login's token is this server as a string, and the audience of a grant's token is a
 list, so that neither is ever taken for the other, also not by earlier versions. A token whose audience
@@ -38,7 +38,7 @@ class TokenClaims:
 
     Args:
         limits: what a client's grant permits; ``None``: a login's token.
-        scopes: all scopes of the token of a grant, also others than those of the REST API.
+        scopes: all scopes of the token of a grant, also such as the REST API does not know.
         issued_at: when it was issued, of a grant's token.
     """
 
@@ -228,9 +228,9 @@ def _read_claims(claims: dict[str, Any], issuer: str, *, is_foreign: bool = Fals
     Raises:
         ValueError, KeyError, TypeError: it is no access token of this server for the audience.
     """
-    audience, own = claims["aud"], (issuer, [issuer])
+    audience, is_ours = claims["aud"], claims["aud"] in (issuer, [issuer])
     # Other services may trust the same keys, so a token for another audience must be refused.
-    if claims["iss"] != issuer or (audience in own) is is_foreign:
+    if claims["iss"] != issuer or is_ours is is_foreign:
         raise ValueError("another issuer or audience")
     authorization_id, serial = parse_token_id(_typed(claims, "jti", str))
     expires_at, user_id = _typed(claims, "exp", int) * 1000, _typed(claims, "sub", str)

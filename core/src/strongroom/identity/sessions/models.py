@@ -86,9 +86,9 @@ suspends the user must revoke the authorizations, because the token guard does n
 ``amr`` has the proofs of the login, separated by spaces; ``auth_time`` is the time of the last one: a
 refresh proves nothing. ``actor_id`` is the administrator who impersonates the user (RFC 8693, 4.1).
 ``credential_hash`` is the hash of the login's credential, and ``upstream_session`` the platform's
-session; see :class:`~strongroom.identity.sessions.login_sources.LoginSources`. The last columns are
-those of a grant: ``plugin`` has the client, ``ends_with_id`` is the login that it ends with, if it does,
-and ``folder_id`` is in ``terms``, too, because queries compare it."""
+session; see :class:`~strongroom.identity.sessions.login_sources.LoginSources`. Only a grant has the last
+columns: ``plugin`` has the client, ``ends_with_id`` is the login that the grant ends with, if it does,
+and ``folder_id`` limits what the client has given to others."""
 
 AUTHORIZATION: Final = RowMapper(Authorization, authorizations)
 

@@ -20,7 +20,7 @@ from strongroom.identity.sessions.signing_keys import (
 MAX_LENGTH: Final = 16_384
 _ALGORITHMS: Final = [STATEMENT_ALGORITHM]
 _HEADER_NAMES: Final = frozenset({"alg", "kid", "typ"})
-_OWN_CLAIMS: Final = frozenset({"iss", "aud", "iat", "exp", "jti", "sub"})
+_RESERVED: Final = frozenset({"iss", "aud", "iat", "exp", "jti", "sub"})
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -48,8 +48,8 @@ class StatementSigner:
             KeyRingError: there is no asymmetric key.
         """
         self._require_foreign(audience, typ)
-        if own := sorted(_OWN_CLAIMS & claims.keys()):
-            raise ValueError(f"the server sets the claim {own[0]}")
+        if reserved := sorted(_RESERVED & claims.keys()):
+            raise ValueError(f"the server sets the claim {reserved[0]}")
         if not 0 < lifetime * 1000 <= STATEMENT_LIFETIME:
             raise ValueError(f"the lifetime must be 1 to {STATEMENT_LIFETIME // 1000} seconds")
         issued_at = self._clock.now() // 1000

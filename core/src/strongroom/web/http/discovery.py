@@ -34,12 +34,12 @@ Documents = Mapping[str, Mapping[str, Any]]
 """The members of the documents by their names."""
 
 
-def merge_documents(items: Iterable[tuple[str, Any]], taken: Collection[str]) -> Documents:
+def merge_documents(items: Iterable[tuple[str, Any]], routes: Collection[str]) -> Documents:
     """Return the documents of all plugins.
 
     Args:
         items: what the hook returned, each with the plugin.
-        taken: the paths of routes.
+        routes: the paths of routes.
 
     Raises:
         ValueError: an item is invalid, or two plugins set a member differently. The message has the
@@ -48,7 +48,7 @@ def merge_documents(items: Iterable[tuple[str, Any]], taken: Collection[str]) ->
     documents: dict[str, dict[str, Any]] = {}
     owners: dict[tuple[str, str], str] = {}
     for plugin, item in items:
-        if fault := _find_fault(item, taken):
+        if fault := _find_fault(item, routes):
             raise ValueError(f"{plugin}: {fault}")
         document = documents.setdefault(item.name, {})
         for member, value in item.members.items():
@@ -59,13 +59,13 @@ def merge_documents(items: Iterable[tuple[str, Any]], taken: Collection[str]) ->
     return documents
 
 
-def _find_fault(item: Any, taken: Collection[str]) -> str | None:
+def _find_fault(item: Any, routes: Collection[str]) -> str | None:
     if not isinstance(item, DiscoveryDocument):
         return f"returned {item!r} from register_discovery; expected a DiscoveryDocument"
     name: Any = item.name
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         return f'the discovery document {name!r} needs a name such as "openid-configuration"'
-    if FOLDER + item.name in taken:
+    if FOLDER + item.name in routes:
         return f"{FOLDER}{item.name} is also a route; choose another name"
     try:
         json.dumps(dict(item.members))
