@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from strongroom.testing.commands import CommandsContract
+from strongroom.testing.discovery import DiscoveryContract
 from strongroom.testing.exports import UserExportsContract
 from strongroom.testing.pages import SessionPagesContract
 from strongroom.testing.routes import RoutesContract
 from strongroom.testing.server import LiveServer, live_server
+from strongroom.testing.signing import TokenTypesContract
 from strongroom.testing.state import (
     DeactivationsContract,
     OpenedPlugin,
@@ -52,6 +54,14 @@ class TestDeactivations(DeactivationsContract):
 
 class TestUserExports(UserExportsContract):
     """The file of archives."""
+
+
+class TestDiscovery(DiscoveryContract):
+    """The documents about the provider."""
+
+
+class TestTokenTypes(TokenTypesContract):
+    """The ID tokens."""
 
 
 class TestConsentsPage(SessionPagesContract):
