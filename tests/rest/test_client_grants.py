@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from joserfc import jwt
 from joserfc.jwk import KeySet
+from sqlalchemy import update
 from tests.support.api import PASSWORD, Api, Json, Person, claims_of, error_code
 from tests.support.config import Table, declared_config, merged
 from tests.support.signing_plugin import signing_plugin
@@ -16,6 +17,7 @@ from tests.support.signing_plugin import signing_plugin
 from strongroom.activity.audit.service import records_after
 from strongroom.clock import DAY
 from strongroom.foundation.errors import StrongroomError, TokenInvalid
+from strongroom.identity.sessions.models import authorizations
 from strongroom.plugin_api.grants import GrantClient, GrantsAPI, GrantTerms, GrantTokens
 from strongroom.plugin_api.web import ApiError
 from strongroom.testing.clock import HOUR
@@ -330,8 +332,6 @@ def refresh_at_once(grants: GrantsAPI, token: str) -> list[GrantTokens]:
 class TestEnd:
     """Everything that ends logins ends grants, at once."""
 
-    Deed = Callable[[Api, Person], Any]
-
     @pytest.fixture
     def tokens(self, grants: GrantsAPI, alice: Person) -> GrantTokens:
         return grants.begin(login_id(alice), WIKI, OFFLINE)
@@ -397,6 +397,16 @@ class TestEnd:
         token = refresh_token(online)
         assert refused(lambda: grants.refresh(token, "wiki")) == "error.token-invalid"
         assert refused(partial_begin(grants, alice, ONLINE)) == "error.token-invalid"
+
+    def test_a_login_that_a_server_of_the_version_before_has_ended_renews_none(
+        self, api: Api, grants: GrantsAPI, alice: Person
+    ) -> None:
+        online = grants.begin(login_id(alice), WIKI, ONLINE)
+        with api.container.database.write() as connection:
+            ended = update(authorizations).where(authorizations.c.id == login_id(alice))
+            connection.execute(ended.values(revoked_at=api.clock.now()))
+        token = refresh_token(online)
+        assert refused(lambda: grants.refresh(token, "wiki")) == "error.token-invalid"
 
     def test_a_membership_that_ends_ends_the_grants_of_its_tenant(
         self, api: Api, grants: GrantsAPI, alice: Person, tokens: GrantTokens

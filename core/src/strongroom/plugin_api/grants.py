@@ -39,7 +39,7 @@ class GrantTerms:
             :class:`~strongroom.plugin_api.authentication.Scope` bind the REST API.
         audience: the URI of the service that accepts the tokens; ``None``: the REST API of this server.
         tenant_id: the only tenant that it reaches here; ``None``: all of the user.
-        file_id: the only folder that it reaches here, with its subtree, or the only file; ``None``: all.
+        file_id: the only folder that it reaches here, with its subtree; ``None``: all.
         offline: whether the grant outlives the login that it began with (``offline_access``); without
             it, it ends with the login.
         refreshable: whether there is a refresh token.

@@ -10,13 +10,14 @@ from zipfile import ZipFile
 import pyotp
 import pytest
 from sqlalchemy import delete
-from tests.support.api import PASSWORD, Api, Person, error_code
+from tests.support.api import PASSWORD, Api, Person, claims_of, error_code
 from tests.support.config import FIXED_CAPTCHA, Table, merged
 from tests.support.databases import on_sqlite
 from tests.support.page_browser import PageBrowser
 from tests.support.totp import secret_of
 
 from strongroom.identity.users.models import passwords
+from strongroom.plugin_api.grants import GrantClient, GrantTerms
 from strongroom.testing.clock import MINUTE
 from strongroom_login_pages.front_ends.models import metadata
 
@@ -347,6 +348,20 @@ class TestDevices:
         browser.open(path, browser.forms[""])
         assert browser.message == "The device was logged out."
         assert api.get("/users/me", by=person).status_code == 401
+
+    def test_a_client_that_acts_for_the_user_is_named_and_ends(
+        self, api: Api, browser: PageBrowser, person: Person
+    ) -> None:
+        login_id = claims_of(str(person.token))["jti"].rpartition("-")[0]
+        grants = api.container.hosts.get("storage_local").grants
+        tokens = grants.begin(login_id, GrantClient("wiki", "The <Wiki>"), GrantTerms(offline=True))
+        text = see(browser, "/devices")
+        assert text.index("The &lt;Wiki&gt;") < text.index("acts for you")
+        path = f"/account/devices/{tokens.grant.id}/removal"
+        assert f'href="{path}" aria-label="Remove the access of The &lt;Wiki&gt;"' in text
+        assert "Remove access" in browser.open(path).text
+        browser.open(path, browser.forms[""])
+        assert grants.inspect(tokens.access_token) is None
 
     def test_all_others_end_at_once(self, api: Api, browser: PageBrowser, person: Person) -> None:
         api.log_in(person.email)

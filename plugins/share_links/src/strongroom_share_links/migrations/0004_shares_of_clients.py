@@ -5,7 +5,7 @@ from alembic import op
 
 revision = "0004"
 down_revision = "0003"
-oldest_code = "0003"
+oldest_code = "0001"
 """Older code reads longer ids of keys, too."""
 
 

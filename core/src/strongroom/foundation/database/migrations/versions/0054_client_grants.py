@@ -1,12 +1,13 @@
-"""Add what an authorization has that is a client's grant and no login."""
+"""Add what an authorization has that is a client's grant and no login.
+
+Older code refuses the tokens of grants, and ends grants like logins.
+"""
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = "0054"
 down_revision = "0053"
-oldest_code = "0001"
-"""Older code refuses the tokens of grants, and revokes grants like logins."""
 
 
 def upgrade() -> None:
