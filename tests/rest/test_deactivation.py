@@ -29,6 +29,7 @@ from strongroom.identity.users.models import account_links
 from strongroom.plugin_api.login import Credential
 from strongroom.web.http import downloads
 from strongroom_login_pages.front_ends.models import metadata as login_pages
+from strongroom_oidc_provider.models import metadata as oidc_provider
 from strongroom_share_links.models import metadata as share_links
 from strongroom_webhooks.models import metadata as webhooks
 
@@ -317,6 +318,8 @@ UNTOUCHED = {
     "share_links_uploads": "likewise",
     "webhooks_endpoints": "disabled while its owner cannot act",
     "login_pages_codes": "in the tests of the plugin",
+    "oidc_provider_codes": "likewise",
+    "oidc_provider_consents": "likewise",
     "idempotency_keys": "in test_idempotency.py",
 }
 """Tables with users or hashes that no deactivation changes, with the reason."""
@@ -479,7 +482,7 @@ def test_each_table_with_users_or_hashes_is_in_one_of_the_tables() -> None:
     import_models()
     tables = {
         table.name: table
-        for part in (metadata, login_pages, share_links, webhooks)
+        for part in (metadata, login_pages, oidc_provider, share_links, webhooks)
         for table in part.sorted_tables
     }
     concerned = {

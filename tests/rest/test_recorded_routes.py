@@ -15,7 +15,14 @@ from tests.support.features import LEFT_OUT_ENDPOINTS
 from strongroom.content.nodes.events import FileAction
 from strongroom.foundation.database.upgrade import upgrade
 
-PLUGINS: Final = ("storage_local", "factor_totp", "login_pages", "share_links", "webhooks")
+PLUGINS: Final = (
+    "storage_local",
+    "factor_totp",
+    "login_pages",
+    "oidc_provider",
+    "share_links",
+    "webhooks",
+)
 pytestmark = pytest.mark.config({"plugins": {"enabled": list(PLUGINS)}})
 
 RECORDED: Final[Mapping[str, str]] = {
@@ -34,6 +41,12 @@ RECORDED: Final[Mapping[str, str]] = {
     "authorizations.refresh_authorization": "authorization.refresh",
     "authorizations.revoke_token": "authorization.revoke",
     "business_files.delete_business_file": "business-file.delete",
+    "clients.create_client": "oidc_provider.client-create",
+    "clients.delete_client": "authorization.withdraw oidc_provider.client-delete",
+    "clients.rotate_client_secret": "oidc_provider.client-rotate-secret",
+    "clients.update_client": "oidc_provider.client-update",
+    "consents.withdraw_consent": "authorization.withdraw oidc_provider.consent-withdraw",
+    "consents.withdraw_consent_by_form": "authorization.withdraw oidc_provider.consent-withdraw",
     "credentials.bind_email": "credential.bind invitation.accept member.put",
     "credentials.bind_mobile": "credential.bind",
     "credentials.change_password": "password.change",
@@ -78,6 +91,9 @@ RECORDED: Final[Mapping[str, str]] = {
         "credential.bind credential.unbind factor.remove password.change user.cancel-deletion"
     ),
     "managed-users.set_contact": "credential.bind",
+    "oidc.decide_authorization": "oidc_provider.consent-give",
+    "oidc.issue_tokens": "authorization.grant authorization.refresh authorization.withdraw",
+    "oidc.revoke_tokens": "authorization.withdraw",
     "own-data.cancel_deletion": "user.cancel-deletion",
     "own-data.export_own_data": "user.export",
     "own-data.schedule_deletion": "user.delete user.schedule-deletion",
@@ -157,6 +173,9 @@ UNRECORDED: Final[Mapping[str, tuple[str, ...]]] = {
         "credentials.judge_password",
         "invitations.preview_invitation",
         "managed-users.preview_contact_restoration",
+        "oidc.begin_authorization_by_form",
+        "oidc.get_user_info_by_form",
+        "oidc.introspect_token",
     ),
     "makes a challenge or a code; its use is recorded": (
         "authenticator apps.create_totp",

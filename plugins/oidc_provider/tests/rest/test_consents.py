@@ -10,6 +10,8 @@ from tests.support.databases import on_sqlite
 from tests.support.page_browser import PageBrowser
 from tests.support.relying_party import PLUGINS, RelyingParty, get_returned, logged_in
 
+from strongroom_oidc_provider.models import metadata
+
 MESSAGES = files("strongroom_oidc_provider").joinpath("messages")
 TEXTS = {
     language: tomllib.loads(MESSAGES.joinpath(f"{language}.toml").read_text("utf-8"))
@@ -154,12 +156,6 @@ def test_another_site_cannot_decide(
     assert TEXTS["en"]["expired"] in browser.request(DECISION, forged).text
 
 
-def test_an_administrator_who_impersonates_does_not_consent(
-    api: Api, rp: RelyingParty, person: Person
-) -> None:
-    assert rp.authorize(PageBrowser(api), prompt="none")["error"] == "login_required"
-
-
 def test_the_way_leads_over_the_login(api: Api, rp: RelyingParty, person: Person) -> None:
     browser = PageBrowser(api)
     browser.open(rp.url(state="x" * 1500))
@@ -209,3 +205,27 @@ def test_another_account_may_be_used(api: Api, rp: RelyingParty, browser: PageBr
 def test_a_trusted_client_needs_no_consent(api: Api, browser: PageBrowser) -> None:
     trusted = RelyingParty.register(api)
     assert "code" in trusted.authorize(browser)
+
+
+def test_a_deleted_user_leaves_no_code_and_no_consent(
+    api: Api, rp: RelyingParty, browser: PageBrowser, person: Person
+) -> None:
+    browser.open(rp.url())
+    decide(browser, "allow")
+    root = api.person(admin=True)
+    assert api.delete(f"/users/{person.id}", by=root).status_code == 200
+    with api.container.hosts.get("oidc_provider").database.read() as tx:
+        for name in ("codes", "consents"):
+            assert tx.all(metadata.tables[f"oidc_provider_{name}"].select()) == []
+
+
+def test_a_suspended_user_has_no_code_but_keeps_the_consent(
+    api: Api, rp: RelyingParty, browser: PageBrowser, person: Person
+) -> None:
+    browser.open(rp.url())
+    decide(browser, "allow")
+    root = api.person(admin=True)
+    assert api.post(f"/users/{person.id}/suspension", {}, by=root).status_code == 200
+    with api.container.hosts.get("oidc_provider").database.read() as tx:
+        assert tx.all(metadata.tables["oidc_provider_codes"].select()) == []
+        assert len(tx.all(metadata.tables["oidc_provider_consents"].select())) == 1
