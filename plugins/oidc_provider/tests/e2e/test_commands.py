@@ -1,0 +1,49 @@
+"""The command line creates, lists and deletes clients."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from strongroom.testing.server import LiveServer, ServerFailed, live_server
+
+URI = "https://wiki.example.com/callback"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    with live_server(tmp_path_factory.mktemp("server"), plugins=["oidc_provider"]) as server:
+        yield server
+
+
+def create(server: LiveServer, *options: str) -> dict[str, str]:
+    """Create a client, and return its id and its secret by their names."""
+    lines = server.command("clients", "create", "Wiki", *options).strip().splitlines()
+    return {name.strip(): value for name, _, value in (line.rpartition(" ") for line in lines)}
+
+
+def test_a_client_is_created_listed_and_deleted(server: LiveServer) -> None:
+    created = create(server, "--redirect-uri", URI, "--scope", "openid")
+    assert len(created["client secret"]) >= 43
+    public = create(server, "--redirect-uri", "com.example.app:/callback", "--public")
+    assert public.keys() == {"client id"}
+    listed = server.command("clients", "list")
+    assert created["client id"] in listed
+    assert created["client secret"] not in listed
+    path = f"/api/v1/clients/{created['client id']}"
+    assert server.succeed("GET", path, by=server.user(admin=True))["scopes"] == ["openid"]
+    server.command("clients", "delete", created["client id"])
+    assert created["client id"] not in server.command("clients", "list")
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        (("--redirect-uri", "http://wiki.example.com/"), "redirectUris.0: Must be an https URL"),
+        (("--redirect-uri", URI, "--scope", "a b"), "Must be a scope"),
+    ],
+)
+def test_the_fault_of_an_option_is_printed(
+    server: LiveServer, options: tuple[str, ...], fault: str
+) -> None:
+    with pytest.raises(ServerFailed, match=fault):
+        create(server, *options)
