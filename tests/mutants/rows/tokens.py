@@ -57,14 +57,6 @@ ROWS: Final = (
         "::test_a_key_that_signs_again_stays_for_a_lifetime_after_its_successor",
     ),
     core(
-        "statements-public-key",
-        "A statement is signed by an asymmetric key, never by the secret of our own tokens.",
-        "identity/sessions/signing_keys.py::KeyRing.find_public",
-        "return key if isinstance(key, RSAKey) else None",
-        "return key",
-        "rest/test_signing.py::TestForgeries::test_the_secret_key_of_our_own_tokens_signs_nothing_for_others",
-    ),
-    core(
         "statements-signature",
         "A statement is signed by this server.",
         "identity/sessions/statements.py::_signed_claims",

@@ -34,6 +34,6 @@ def test_logins_of_the_version_before_stay_and_are_no_grants(
         login = store.find(connection, "a")
         assert login is not None
         assert (login.serial, login.expires_at) == (7, ends_at)
-        assert login.client_id is login.ends_with_id is login.terms is None
+        assert (login.client_id, login.ends_with_id, login.terms) == (None, None, None)
         assert store.renew(connection, "a").serial == 8
         assert store.end(connection, "a")
