@@ -411,7 +411,7 @@ class Authorization(msgspec.Struct, frozen=True, kw_only=True):
     client_id: None | str = msgspec.field(name="clientId")
     """The client that the user lets act; null: a login"""
     client_name: None | str = msgspec.field(name="clientName")
-    """The name of the client"""
+    """What the user knows the client by"""
     current: bool
     """Whether this request uses it"""
 

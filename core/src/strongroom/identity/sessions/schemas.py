@@ -259,7 +259,7 @@ class AuthorizationSchema(Schema):
         required=True,
         allow_none=True,
         attribute="client_name",
-        metadata={"description": "The name of the client"},
+        metadata={"description": "What the user knows the client by"},
     )
     current = fields.Boolean(required=True, metadata={"description": "Whether this request uses it"})
 
