@@ -21,6 +21,7 @@ EMAIL, MOBILE, PASSWORD = "alice@example.com", "13800138000", "Correct1Horse"
 
 ZH_BIND = (
     "请输入以下验证码，将此邮箱地址绑定到您的账号：\n\n{code}\n\n"
+    "请求来源：未知设备, 127.0.0.1\n\n"
     "验证码 5 分钟内有效，仅可使用一次，请勿告诉他人。如非本人操作，请忽略此邮件。"
 )
 TEXTS = {

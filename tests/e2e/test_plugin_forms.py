@@ -100,7 +100,7 @@ def test_a_factor_and_a_captcha_of_plugins(
 def _log_in_with_captcha(person: Person, language: str, inspect: Inspect) -> None:
     person.log_in("wrong")
     person.log_in_again("wrong")
-    person.sees("error.captcha-required")
+    person.sees("captcha-by-person")
     inspect("captcha")
     field = person.page.locator("#captcha")
     label = person.page.locator("label[for=captcha]").text_content() or ""

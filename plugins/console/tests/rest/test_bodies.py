@@ -68,6 +68,7 @@ def test_large_json_texts_are_saved_with_the_secret_in_the_query(
     browser.open(action, {**browser.forms[action], "text": text})
     assert browser.message == "The data was saved."
     browser.open(page)
+    action = browser.action(f"{page}/server-metadata")
     form = browser.forms[action]
     browser.open(action, {**form, "text": text.replace("文", "字")})
     assert browser.message == "The data was saved."
