@@ -174,7 +174,7 @@ class TestOfARecipientWithALocale:
 
     def test_a_suspension_is_in_it(self, api: Api, person: Person) -> None:
         api.post(f"/users/{person.id}/suspension", by=api.person(admin=True))
-        assert said_last(api) == "您的账号已被管理员停用。"
+        assert said_last(api).startswith("您的账号已被管理员停用。\n\n时间：")
 
     def test_an_invitation_is_in_it(self, api: Api, person: Person) -> None:
         scene, headers = Scene(api), {"Accept-Language": "en"}

@@ -140,5 +140,5 @@ def test_the_activity_of_a_space_names_the_administrator_and_the_user(
     api.container.get(DownloadRecorder).flush()
     for page in (f"{root}/activity/", f"{root}/nodes/{file['id']}/activity"):
         text = browser.open(page).text
-        assert text.count(" · on behalf of <bdi>&lt;b&gt;Anna</bdi>") == 1, page
+        assert text.count("on behalf of <bdi>&lt;b&gt;Anna</bdi>") == 1, page
         assert "<bdi>Root</bdi>" in text, page
