@@ -108,4 +108,4 @@ def test_faults_are_those_of_the_server(browser: PageBrowser) -> None:
     # A field that is missing, for a person.
     page = browser.request("/kit/", {"csrf": csrf}, Accept="text/html, application/xhtml+xml")
     assert page.status_code == 400
-    assert "The request is malformed." in page.text
+    assert "Go back, check what you entered, and try again." in page.text

@@ -118,6 +118,8 @@ def test_the_caller_has_the_limits_of_the_access_key(api: Api) -> None:
         "file_id": folder,
         "key_id": key["id"],
         "actor_id": None,
+        "login_id": None,
+        "client_id": None,
     }
     plain = api.get("/nested/caller", by=alice).json
     assert [plain[name] for name in ("scopes", "tenant_id", "file_id", "key_id")] == [None] * 4

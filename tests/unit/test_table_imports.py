@@ -23,6 +23,7 @@ ALLOWED = {
     ("extensions.platform_logins", "identity.access_keys"),
     ("extensions.platform_logins", "identity.sessions"),
     ("extensions.platform_logins", "identity.users"),
+    ("identity.grants.store", "authorizations"),  # a grant is an authorization of a client
     ("identity.verification.codes", "credentials"),  # voids the codes of a user's contacts
     ("extensions.backup.create", "blobs"),  # an archive holds the rows of all features
     ("extensions.backup.restore", "authorizations"),  # likewise

@@ -1,6 +1,7 @@
 """Requests as Authlib reads them."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from authlib.oauth2.rfc6749 import OAuth2Payload, OAuth2Request
@@ -9,9 +10,9 @@ from werkzeug.datastructures import MultiDict
 Parameters = MultiDict[str, str]
 
 
+@dataclass(eq=False, repr=False)
 class _Payload(OAuth2Payload):  # type: ignore[misc]
-    def __init__(self, parameters: Parameters) -> None:
-        self._parameters = parameters
+    _parameters: Parameters
 
     @property
     def data(self) -> Parameters:

@@ -1,5 +1,6 @@
 """What requests for an authorization must be like, beyond what Authlib checks."""
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from authlib.oauth2.rfc6749 import InvalidRequestError
@@ -18,11 +19,11 @@ MAX_NONCE: Final = 512
 PROMPTS: Final = frozenset({"none", "login", "consent", "select_account"})
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class RequestRules:
     """An extension of the grant of codes."""
 
-    def __init__(self, host: HostAPI) -> None:
-        self._host = host
+    _host: HostAPI
 
     def __call__(self, grant: Any) -> None:
         grant.register_hook("after_validate_authorization_request_payload", self._check)

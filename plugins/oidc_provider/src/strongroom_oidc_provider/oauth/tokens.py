@@ -1,6 +1,7 @@
 """The responses with tokens."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from authlib.oauth2.rfc6749 import InvalidGrantError, InvalidScopeError
@@ -48,11 +49,11 @@ def make_token(host: HostAPI, issued: GrantTokens, scopes: tuple[str, ...]) -> d
     return token
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class IDTokens:
     """An extension of grants: the ID token of scope ``openid`` (OpenID Connect Core, section 2)."""
 
-    def __init__(self, host: HostAPI) -> None:
-        self._host = host
+    _host: HostAPI
 
     def __call__(self, grant: Any) -> None:
         grant.register_hook("after_create_token_response", self._add)
