@@ -358,7 +358,7 @@ ROWS: Final = (
     core(
         "grants-reuse",
         "A second use of a client's refresh token ends the grant.",
-        "identity/grants/service.py::GrantService.refresh",
+        "identity/grants/service.py::ClientGrantService.refresh",
         "self._end_if_spent(connection, token, origin)",
         "",
         "rest/test_client_grants.py::TestRefresh::test_a_second_use_ends_the_grant",
@@ -382,7 +382,7 @@ ROWS: Final = (
     core(
         "grants-ended-login",
         "A login that has ended renews no grant that ends with it, whatever server has ended it.",
-        "identity/grants/service.py::GrantService._within_login",
+        "identity/grants/service.py::ClientGrantService._within_login",
         "is_ended = login is None or login.revoked_at is not None",
         "is_ended = login is None",
         "rest/test_client_grants.py::TestEnd"
@@ -391,7 +391,7 @@ ROWS: Final = (
     core(
         "grants-of-a-grant",
         "A client lets no other client act.",
-        "identity/grants/service.py::GrantService.begin",
+        "identity/grants/service.py::ClientGrantService.begin",
         "if login is None or login.client_id is not None:",
         "if login is None:",
         "rest/test_client_grants.py::TestTokens::test_a_grant_is_no_login_that_begins_another_one",
@@ -399,7 +399,7 @@ ROWS: Final = (
     core(
         "grants-impersonation",
         "An administrator who impersonates a user lets no client act.",
-        "identity/grants/service.py::GrantService.begin",
+        "identity/grants/service.py::ClientGrantService.begin",
         "if login.actor_id is not None:",
         "if False:",
         "rest/test_client_grants.py::TestTokens::test_an_impersonated_user_lets_no_client_act",
@@ -407,7 +407,7 @@ ROWS: Final = (
     core(
         "grants-limits",
         "A grant has the limits that a key can have.",
-        "identity/grants/service.py::GrantService._begin",
+        "identity/grants/service.py::ClientGrantService._begin",
         "self._keys.require_limits(connection, user, limits)",
         "",
         "rest/test_client_grants.py::TestTokens::test_a_limit_is_one_that_a_key_can_have",
@@ -415,7 +415,7 @@ ROWS: Final = (
     core(
         "grants-membership",
         "A membership that ends ends the grants that are limited to its tenant.",
-        "identity/grants/service.py::GrantService.deactivate",
+        "identity/grants/service.py::ClientGrantService.deactivate",
         "if read_grant(row).terms.tenant_id == cause.tenant_id:",
         "if False:",
         "rest/test_client_grants.py::TestEnd::test_a_membership_that_ends_ends_the_grants_of_its_tenant",

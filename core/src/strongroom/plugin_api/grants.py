@@ -54,7 +54,7 @@ class GrantTerms:
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
+class ClientGrant:
     """A grant. Times are in milliseconds since the Unix epoch.
 
     ``login_id`` is the login that it began with; ``None``: the client acts for itself.
@@ -78,7 +78,7 @@ class Grant:
 class GrantTokens:
     """New tokens of a grant. Times are in milliseconds since the Unix epoch."""
 
-    grant: Grant
+    grant: ClientGrant
     access_token: str = field(repr=False)
     expires_at: int
     refresh_token: str | None = field(default=None, repr=False)
@@ -96,7 +96,7 @@ class TokenReport:
         scopes: the scopes of the token.
     """
 
-    grant: Grant
+    grant: ClientGrant
     is_refresh_token: bool
     expires_at: int
     issued_at: int | None
@@ -155,5 +155,5 @@ class GrantsAPI(ABC):
         """End the grants of all given criteria, at least one of which is given; return their number."""
 
     @abstractmethod
-    def of_user(self, user_id: str) -> Sequence[Grant]:
+    def of_user(self, user_id: str) -> Sequence[ClientGrant]:
         """Return the grants of a user that have not ended, the newest first, at most 1,000."""

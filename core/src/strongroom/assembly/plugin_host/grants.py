@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from strongroom.assembly.plugin_host.acting import ActingUser
-from strongroom.identity.grants.service import GrantService
+from strongroom.identity.grants.service import ClientGrantService
 from strongroom.plugin_api.grants import (
-    Grant,
+    ClientGrant,
     GrantClient,
     GrantsAPI,
     GrantTerms,
@@ -54,9 +54,9 @@ class HostGrants(GrantsAPI):
             actor_id=self._user.id,
         )
 
-    def of_user(self, user_id: str) -> Sequence[Grant]:
+    def of_user(self, user_id: str) -> Sequence[ClientGrant]:
         return self._grants.of_user(self._plugin, user_id)
 
     @property
-    def _grants(self) -> GrantService:
-        return self._user.services().get(GrantService)
+    def _grants(self) -> ClientGrantService:
+        return self._user.services().get(ClientGrantService)

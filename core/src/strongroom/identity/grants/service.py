@@ -35,7 +35,7 @@ from strongroom.identity.users.models import User, UserType
 from strongroom.identity.users.service import lock_logins
 from strongroom.identity.users.suspension_ends import SuspensionEnds
 from strongroom.plugin_api.deactivation import Deactivation
-from strongroom.plugin_api.grants import Grant, GrantClient, GrantTerms, GrantTokens, TokenReport
+from strongroom.plugin_api.grants import ClientGrant, GrantClient, GrantTerms, GrantTokens, TokenReport
 from strongroom.plugin_api.login import SINGLE_FACTOR, Assurance, Client
 
 METHOD: Final = "client"
@@ -45,7 +45,7 @@ _NO_LOGIN: Final = Assurance((), SINGLE_FACTOR)
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class GrantService:
+class ClientGrantService:
     """Grants of the clients of plugins, each of which sees its own only.
 
     Args:
@@ -192,7 +192,7 @@ class GrantService:
                 self._audit.record(connection, event)
         return count
 
-    def of_user(self, plugin: str, user_id: str) -> Sequence[Grant]:
+    def of_user(self, plugin: str, user_id: str) -> Sequence[ClientGrant]:
         """Return the grants of a user that have not ended, the newest first."""
         with self._database.read() as connection:
             rows = self._grants.of_user(connection, user_id)

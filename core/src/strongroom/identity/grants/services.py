@@ -5,7 +5,7 @@ from functools import cached_property
 
 from strongroom.activity.audit.services import AuditServices
 from strongroom.identity.access_keys.services import AccessKeyServices
-from strongroom.identity.grants.service import GrantService
+from strongroom.identity.grants.service import ClientGrantService
 from strongroom.identity.grants.store import GrantStore
 from strongroom.identity.sessions.services import SessionServices
 from strongroom.identity.users.services import UserServices
@@ -25,8 +25,8 @@ class GrantServices(ServiceGroup):
         self._audit = group(AuditServices).audit
 
     @cached_property
-    def grants(self) -> GrantService:
-        return GrantService(
+    def grants(self) -> ClientGrantService:
+        return ClientGrantService(
             self._database,
             self._clock,
             self._sessions.statements.issuer,

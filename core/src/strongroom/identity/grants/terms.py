@@ -4,7 +4,7 @@ from typing import Any
 
 from strongroom.identity.sessions.access_tokens import GrantedAccess
 from strongroom.identity.sessions.models import Authorization
-from strongroom.plugin_api.grants import Grant, GrantClient, GrantTerms
+from strongroom.plugin_api.grants import ClientGrant, GrantClient, GrantTerms
 
 
 def dump_terms(client: GrantClient, terms: GrantTerms, login_id: str | None) -> dict[str, Any]:
@@ -20,10 +20,10 @@ def dump_terms(client: GrantClient, terms: GrantTerms, login_id: str | None) -> 
     }
 
 
-def read_grant(row: Authorization) -> Grant:
+def read_grant(row: Authorization) -> ClientGrant:
     """Return the grant of a row."""
     terms = row.terms or {}
-    return Grant(
+    return ClientGrant(
         id=row.id,
         user_id=row.user_id,
         client=GrantClient(row.client_id or "", row.client_name or "", is_public=terms["isPublic"]),
@@ -45,7 +45,7 @@ def read_grant(row: Authorization) -> Grant:
     )
 
 
-def granted_access(grant: Grant, scopes: tuple[str, ...]) -> GrantedAccess:
+def granted_access(grant: ClientGrant, scopes: tuple[str, ...]) -> GrantedAccess:
     """Return what an access token of a grant states, with scopes that may be fewer."""
     terms = grant.terms
     return GrantedAccess(scopes, terms.audience, terms.tenant_id, terms.file_id)

@@ -70,6 +70,7 @@ VERBS: Final = frozenset(
         "export",
         "finish",
         "give",
+        "grant",
         "import",
         "import-update",
         "infected",
@@ -103,6 +104,7 @@ VERBS: Final = frozenset(
         "transfer",
         "unbind",
         "update",
+        "withdraw",
     )
 )
 """What actions do: the part of their names after the dot."""
