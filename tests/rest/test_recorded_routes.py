@@ -91,6 +91,7 @@ RECORDED: Final[Mapping[str, str]] = {
         "credential.bind credential.unbind factor.remove password.change user.cancel-deletion"
     ),
     "managed-users.set_contact": "credential.bind",
+    "oidc.confirm_logout": "authorization.revoke",
     "oidc.decide_authorization": "oidc_provider.consent-give",
     "oidc.issue_tokens": "authorization.grant authorization.refresh authorization.withdraw",
     "oidc.revoke_tokens": "authorization.withdraw",
@@ -174,6 +175,7 @@ UNRECORDED: Final[Mapping[str, tuple[str, ...]]] = {
         "invitations.preview_invitation",
         "managed-users.preview_contact_restoration",
         "oidc.begin_authorization_by_form",
+        "oidc.end_session_by_form",
         "oidc.get_user_info_by_form",
         "oidc.introspect_token",
     ),

@@ -94,6 +94,33 @@ ROWS: Final = (
         "oidc_provider/rest/test_token_endpoint.py::test_introspection_reports_the_state_of_a_token",
     ),
     oidc_provider(
+        "provider-logout-uris",
+        "A logout leads to a registered URI only.",
+        "logout.py::_find_url",
+        "if uri not in client.post_logout_redirect_uris:",
+        "if False:",
+        "oidc_provider/rest/test_oidcc_rpinitiated_logout.py::"
+        "test_oidcc_rp_initiated_logout_bad_post_logout_redirect_uri",
+    ),
+    oidc_provider(
+        "provider-logout-users",
+        "Another user's ID token logs nobody out.",
+        "logout.py::LogoutRequest.is_confirmed",
+        'self.claims.get("sub") == session.user_id',
+        "True",
+        "oidc_provider/rest/test_oidcc_rpinitiated_logout.py::"
+        "test_the_hint_of_another_user_is_no_confirmation",
+    ),
+    oidc_provider(
+        "provider-logout-csrf",
+        "Another site cannot confirm a logout.",
+        "logout.py::Logouts.confirm",
+        "self._host.browser.require_csrf()",
+        "pass",
+        "oidc_provider/rest/test_oidcc_rpinitiated_logout.py::"
+        "test_the_confirmation_needs_the_form_of_the_page",
+    ),
+    oidc_provider(
         "provider-secrets",
         "A former secret ends after its overlap.",
         "clients.py::_live",

@@ -68,12 +68,24 @@ def _screen(name: str, template: str, step: Any) -> Screen:
     return Screen(name, f"oidc_provider/{template}", step, names=_APP)
 
 
+def ask_for_logout(visitor: Visitor) -> None:
+    open_account(visitor, visitor.stage.new_email())
+    visitor.go("/oauth2/end-session")
+
+
+def log_out(visitor: Visitor) -> None:
+    ask_for_logout(visitor)
+    visitor.press("form[action$='/logout'] button")
+
+
 CLIENTS: Final = (
     _screen("consent", "consent", ask),
     _screen("way back to a client", "departure", accept),
     _screen("connected applications", "consents", show_apps),
     _screen("no connected application", "consents", show_no_apps),
     _screen("withdrawal of a consent", "consent_removal", show_withdrawal),
+    _screen("logout for a client", "logout", ask_for_logout),
+    _screen("after a logout for a client", "logged_out", log_out),
     _screen("login to an unknown client", "refusal", path("/oauth2/authorize?client_id=unknown")),
     _screen("login that took too long", "refusal", path("/oauth2/authorize/unknown")),
 )

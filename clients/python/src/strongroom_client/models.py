@@ -634,6 +634,8 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     """The scopes that the client may request: of OpenID Connect, of the REST API, or others"""
     resources: list[str]
     """URIs of other services that the client may request tokens for (RFC 8707)"""
+    post_logout_redirect_uris: list[str] = msgspec.field(name="postLogoutRedirectUris")
+    """Where browsers may go on to after a logout that the client has begun, compared character by character"""
     revision: int
     """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
@@ -657,6 +659,10 @@ class ClientChanges(msgspec.Struct, frozen=True, kw_only=True):
     """The scopes that the client may request: of OpenID Connect, of the REST API, or others"""
     resources: list[str] | Unset = UNSET
     """URIs of other services that the client may request tokens for (RFC 8707)"""
+    post_logout_redirect_uris: list[str] | Unset = msgspec.field(
+        default=UNSET, name="postLogoutRedirectUris"
+    )
+    """Where browsers may go on to after a logout that the client has begun, compared character by character"""
 
 
 class ClientCollection(msgspec.Struct, frozen=True, kw_only=True):
@@ -1719,6 +1725,10 @@ class NewClient(msgspec.Struct, frozen=True, kw_only=True):
     """The scopes that the client may request: of OpenID Connect, of the REST API, or others"""
     resources: list[str] | Unset = UNSET
     """URIs of other services that the client may request tokens for (RFC 8707)"""
+    post_logout_redirect_uris: list[str] | Unset = msgspec.field(
+        default=UNSET, name="postLogoutRedirectUris"
+    )
+    """Where browsers may go on to after a logout that the client has begun, compared character by character"""
 
 
 class NewClientWithSecret(msgspec.Struct, frozen=True, kw_only=True):
@@ -1738,6 +1748,8 @@ class NewClientWithSecret(msgspec.Struct, frozen=True, kw_only=True):
     """The scopes that the client may request: of OpenID Connect, of the REST API, or others"""
     resources: list[str]
     """URIs of other services that the client may request tokens for (RFC 8707)"""
+    post_logout_redirect_uris: list[str] = msgspec.field(name="postLogoutRedirectUris")
+    """Where browsers may go on to after a logout that the client has begun, compared character by character"""
     revision: int
     """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")

@@ -25,6 +25,7 @@ _COLUMNS: Final = {
     "redirectUris": "redirect_uris",
     "scopes": "scopes",
     "resources": "resources",
+    "postLogoutRedirectUris": "post_logout_redirect_uris",
 }
 
 Secrets = Sequence[Mapping[str, Any]]
@@ -38,7 +39,7 @@ class Clients:
 
     def create(self, body: Mapping[str, Any]) -> tuple[Client, str | None]:
         """Create a client; return it with its secret, which a public one has not."""
-        _require_uris(body["redirectUris"], is_public=body["public"])
+        _require_uris(body, is_public=body["public"])
         secret = None if body["public"] else secrets.token_urlsafe(_SECRET_BYTES)
         now = self._host.clock.now()
         row = {
@@ -91,7 +92,7 @@ class Clients:
         }
         with self._host.database.write() as tx:
             client = _require_current(tx, client_id, revision)
-            _require_uris(body.get("redirectUris", ()), is_public=client.is_public)
+            _require_uris(body, is_public=client.is_public)
             tx.execute(update(clients).where(clients.c.id == client_id).values(values))
             client = _get(tx, client_id)
             changed = " ".join(sorted(_COLUMNS.keys() & body.keys()))
@@ -145,10 +146,11 @@ def _columns(body: Mapping[str, Any]) -> dict[str, Any]:
     return {column: body[name] for name, column in _COLUMNS.items() if name in body}
 
 
-def _require_uris(uris: Sequence[str], *, is_public: bool) -> None:
+def _require_uris(body: Mapping[str, Any], *, is_public: bool) -> None:
     faults = [
-        FieldError(f"redirectUris.{number}", "invalid", fault)
-        for number, uri in enumerate(uris)
+        FieldError(f"{field}.{number}", "invalid", fault)
+        for field in ("redirectUris", "postLogoutRedirectUris")
+        for number, uri in enumerate(body.get(field, ()))
         if (fault := find_fault(uri, is_public=is_public)) is not None
     ]
     if faults:

@@ -17,6 +17,8 @@ clients: Final = Table(
     Column("redirect_uris", JSON, nullable=False),
     Column("scopes", JSON, nullable=False),
     Column("resources", JSON, nullable=False),
+    # Null: a client of a former version, which has none.
+    Column("post_logout_redirect_uris", JSON),
     # Hashes of the live secrets, the newest first, each with its end or null.
     Column("secrets", JSON, nullable=False),
     Column("revision", Integer, nullable=False),
@@ -59,6 +61,8 @@ consents: Final = Table(
     Index("oidc_provider_consents_client", "client_id"),
 )
 
+_LISTS: Final = ("redirect_uris", "scopes", "resources", "post_logout_redirect_uris")
+
 
 @dataclass(frozen=True, slots=True)
 class Client:
@@ -69,6 +73,7 @@ class Client:
         is_trusted: whether its users are not asked for their consent.
         scopes: the scopes that it may request.
         resources: the URIs of the services, other than this server, that it may request tokens for.
+        post_logout_redirect_uris: where browsers may go on to after a logout.
     """
 
     id: str
@@ -78,6 +83,7 @@ class Client:
     redirect_uris: tuple[str, ...]
     scopes: tuple[str, ...]
     resources: tuple[str, ...]
+    post_logout_redirect_uris: tuple[str, ...]
     revision: int
     created_at: int
     updated_at: int
@@ -86,7 +92,7 @@ class Client:
     def from_row(cls, row: Any) -> "Client":
         """Return the client of a row."""
         values: dict[str, Any] = {name: getattr(row, name) for name in cls.__slots__}
-        lists = {name: tuple(values[name]) for name in ("redirect_uris", "scopes", "resources")}
+        lists = {name: tuple(values[name] or ()) for name in _LISTS}
         return cls(**{**values, **lists})
 
 

@@ -56,9 +56,10 @@ class ProviderPages:
 
     _host: HostAPI
 
-    def refusal(self, reason: str, status: int = 400) -> Any:
+    def refusal(self, reason: str, status: int = 400, heading: str = "refused") -> Any:
         """Return the page of a request that leads to no client."""
-        return CardVisit(self._host).page("refusal.html", status=status, reason=reason)
+        visit = CardVisit(self._host)
+        return visit.page("refusal.html", status=status, reason=reason, title=heading)
 
     def consent(
         self, client: Client, subject: ConsentSubject, sealed: str, session: BrowserSession
@@ -75,6 +76,16 @@ class ProviderPages:
             resource="" if subject.resource == self._host.public_url else subject.resource,
             request=sealed,
         )
+
+    def logout(self, client: Client | None, session: BrowserSession, sealed: str) -> Any:
+        """Return the page on which the user confirms the logout that a client has begun."""
+        return CardVisit(self._host).page(
+            "logout.html", client=client, user=session.name, request=sealed
+        )
+
+    def logged_out(self) -> Any:
+        """Return the page after a logout that leads to no client."""
+        return CardVisit(self._host).page("logged_out.html")
 
     def departure(self, client: Client, url: str) -> Any:
         """Return the page that leads to the client at once, without a script."""

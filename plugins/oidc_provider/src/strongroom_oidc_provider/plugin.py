@@ -37,7 +37,7 @@ def register_token_types() -> list[str]:
 
 @hookimpl
 def register_tables() -> PluginTables:
-    return PluginTables(metadata, migrations="strongroom_oidc_provider:migrations", revision="0002")
+    return PluginTables(metadata, migrations="strongroom_oidc_provider:migrations", revision="0003")
 
 
 @hookimpl

@@ -6,6 +6,7 @@ from strongroom.plugin_api.request import get_service
 from strongroom.plugin_api.web import Access, ApiError, Blueprint
 from strongroom_oidc_provider.authorization import Authorizations
 from strongroom_oidc_provider.limits import count
+from strongroom_oidc_provider.logout import Logouts
 from strongroom_oidc_provider.oauth.server import ProviderServer
 from strongroom_oidc_provider.pages import ProviderPages
 from strongroom_oidc_provider.user_info import UserInfoEndpoint
@@ -17,6 +18,13 @@ _PAGE: Final = {
         "200": {"description": "The page", "content": _HTML},
         "302": {"description": "The redirect to the client, with a code or an error"},
         "303": {"description": "The way to the login, or to the page of the consent"},
+        "400": {"description": "A page: the client or its redirect URI is unknown", "content": _HTML},
+    }
+}
+_LOGOUT: Final = {
+    "responses": {
+        "200": {"description": "The page that confirms the logout, or asks for it", "content": _HTML},
+        "303": {"description": "The redirect to the client, or to `endSession`"},
         "400": {"description": "A page: the client or its redirect URI is unknown", "content": _HTML},
     }
 }
@@ -140,3 +148,39 @@ def get_user_info() -> Any:
 def get_user_info_by_form() -> Any:
     """Get the claims about the user of an access token, which may be in the form as `access_token`."""
     return get_service(UserInfoEndpoint).answer()
+
+
+@routes.operation(
+    "GET", "/oauth2/end-session", access=Access.PUBLIC, limit=count, any_query=True, document=_LOGOUT
+)
+def end_session() -> Any:
+    """Log the user of the browser out, for a client (OpenID Connect RP-Initiated Logout 1.0).
+
+    Without an `id_token_hint` of the user, a page asks the user first. The browser goes on to
+    `post_logout_redirect_uri`, which the client must have registered.
+    """
+    return get_service(Logouts).begin()
+
+
+@routes.operation(
+    "POST", "/oauth2/end-session", access=Access.PUBLIC, limit=count, any_query=True, document=_LOGOUT
+)
+def end_session_by_form() -> Any:
+    """Log out as `endSession` does, with the parameters in a form.
+
+    The browser is redirected to that operation.
+    """
+    return get_service(Logouts).begin_by_form()
+
+
+@routes.operation(
+    "POST", "/oauth2/logout", access=Access.PUBLIC, limit=count, any_query=True, document=_LOGOUT
+)
+def confirm_logout() -> Any:
+    """Log out by the form of the page that asks for it."""
+    try:
+        return get_service(Logouts).confirm()
+    except ApiError as error:
+        if error.code != "error.form-refused":
+            raise
+        return get_service(ProviderPages).refusal("form-refused", error.status, "logout-refused")

@@ -24,6 +24,10 @@ _URIS_TEXT = (
 )
 _SCOPES_TEXT = "The scopes that the client may request: of OpenID Connect, of the REST API, or others"
 _RESOURCES_TEXT = "URIs of other services that the client may request tokens for (RFC 8707)"
+_LOGOUT_URIS_TEXT = (
+    "Where browsers may go on to after a logout that the client has begun, compared character by "
+    "character"
+)
 _TRUSTED_TEXT = "Whether users are not asked for their consent; for applications of the operator"
 
 
@@ -54,6 +58,12 @@ class NewClientSchema(Schema):
         validate=_MANY,
         metadata={"description": _RESOURCES_TEXT},
     )
+    postLogoutRedirectUris = fields.List(
+        fields.String(validate=_URI),
+        load_default=list,
+        validate=_MANY,
+        metadata={"description": _LOGOUT_URIS_TEXT},
+    )
 
 
 class ClientChangesSchema(Schema):
@@ -70,6 +80,9 @@ class ClientChangesSchema(Schema):
     )
     resources = fields.List(
         fields.String(validate=_RESOURCE), validate=_MANY, metadata={"description": _RESOURCES_TEXT}
+    )
+    postLogoutRedirectUris = fields.List(
+        fields.String(validate=_URI), validate=_MANY, metadata={"description": _LOGOUT_URIS_TEXT}
     )
 
 
@@ -94,6 +107,12 @@ class ClientSchema(Schema):
     )
     scopes = fields.List(fields.String(), required=True, metadata={"description": _SCOPES_TEXT})
     resources = fields.List(fields.String(), required=True, metadata={"description": _RESOURCES_TEXT})
+    postLogoutRedirectUris = fields.List(
+        fields.String(),
+        required=True,
+        attribute="post_logout_redirect_uris",
+        metadata={"description": _LOGOUT_URIS_TEXT},
+    )
     revision = fields.Integer(required=True)
     createdAt = Timestamp(required=True, attribute="created_at")
     updatedAt = Timestamp(required=True, attribute="updated_at")

@@ -36,6 +36,7 @@ def get_provider_metadata(host: HostAPI) -> dict[str, Any]:
     return {
         **get_server_metadata(host),
         "userinfo_endpoint": f"{host.public_url}/oauth2/userinfo",
+        "end_session_endpoint": f"{host.public_url}/oauth2/end-session",
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": [host.signing.algorithm],
         "claims_supported": [

@@ -1,0 +1,159 @@
+"""Logouts that clients begin (OpenID Connect RP-Initiated Logout 1.0)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode, urlsplit
+
+from flask import redirect, request
+
+from strongroom.plugin_api.browser import BrowserSession
+from strongroom.plugin_api.host import HostAPI
+from strongroom_oidc_provider.clients import Clients
+from strongroom_oidc_provider.models import Client
+from strongroom_oidc_provider.oauth.redirects import add_parameters
+from strongroom_oidc_provider.pages import ProviderPages
+from strongroom_oidc_provider.parked import ParkedRequests
+
+ROOT: Final = "/oauth2/end-session"
+KNOWN: Final = ("id_token_hint", "client_id", "post_logout_redirect_uri", "state")
+"""The parameters that are read; others are ignored."""
+
+_SEE_OTHER: Final = 303
+
+
+class LogoutRefused(Exception):
+    """The request names an unknown client, or a redirect URI that is not registered.
+
+    Args:
+        reason: the key of the text.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class LogoutRequest:
+    """A valid request for a logout.
+
+    Args:
+        client: the client; ``None``: the request names none.
+        claims: of the ID token in the request; empty without a valid one.
+        url: where the browser goes on to; ``None``: nowhere.
+    """
+
+    client: Client | None
+    claims: Mapping[str, Any]
+    url: str | None
+
+    def is_confirmed(self, session: BrowserSession) -> bool:
+        """Return whether the client has proven that it means the login of a session."""
+        return session.actor_id is None and self.claims.get("sub") == session.user_id
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Logouts:
+    """Answers requests for logouts."""
+
+    _host: HostAPI
+
+    def begin(self) -> Any:
+        """Return the way to the client after the logout, or the page that asks the user for it."""
+        try:
+            logout = self._parse()
+        except LogoutRefused as refusal:
+            return self._pages.refusal(refusal.reason, heading="logout-refused")
+        session = self._host.browser.session()
+        if session is not None and not logout.is_confirmed(session):
+            return self._pages.logout(logout.client, session, self._seal(logout))
+        if session is not None:
+            self._host.browser.end_session()
+        if logout.url is None:
+            return self._pages.logged_out()
+        response = redirect("", _SEE_OTHER)
+        response.headers["Location"] = logout.url
+        return response
+
+    def begin_by_form(self) -> Any:
+        """Return the redirect to :meth:`begin` with the fields of a form.
+
+        A form of another site arrives without the session, whose cookie is ``SameSite=Lax``.
+        """
+        base = urlsplit(self._host.public_url).path.rstrip("/")
+        fields = [(name, value) for name in KNOWN for value in request.values.getlist(name)]
+        return redirect(f"{base}{ROOT}?{urlencode(fields)}", _SEE_OTHER)
+
+    def confirm(self) -> Any:
+        """Log out by the form of the page, and return the page that leads to the client, if any."""
+        self._host.browser.require_csrf()
+        parked = self._host.get_service(ParkedRequests)
+        unsealed = parked.unseal(request.form.get("request", ""))
+        if unsealed is None:
+            return self._pages.refusal("expired", heading="logout-refused")
+        parameters, _ = unsealed
+        self._host.browser.end_session()
+        client = self._find_client(parameters.get("client"))
+        if client is None or parameters.get("url") is None:
+            return self._pages.logged_out()
+        # Not a redirect: the policy of the form's page allows only this server.
+        return self._pages.departure(client, parameters["url"])
+
+    def _seal(self, logout: LogoutRequest) -> str:
+        client_id = None if logout.client is None else logout.client.id
+        parameters = {"client": client_id, "url": logout.url}
+        return self._host.get_service(ParkedRequests).seal(parameters, self._host.clock.now())
+
+    def _parse(self) -> LogoutRequest:
+        """Return the request.
+
+        Raises:
+            LogoutRefused: the client or the redirect URI is unknown.
+        """
+        claims, client_id = self._read_hint(), _read("client_id")
+        audience = claims.get("aud")
+        if audience is not None and client_id not in (None, audience):
+            raise LogoutRefused("client-unknown")
+        client = self._find_client(audience or client_id)
+        if client is None and client_id is not None:
+            raise LogoutRefused("client-unknown")
+        return LogoutRequest(client, claims, _find_url(client))
+
+    def _read_hint(self) -> Mapping[str, Any]:
+        """Return the claims of the ID token; none without a valid one, so that the user is asked."""
+        try:
+            token = _read("id_token_hint") or ""
+            claims: dict[str, Any] = self._host.signing.verify(token, audience=None, expired=True)
+        except ValueError:
+            return {}
+        audience = claims["aud"]
+        return {**claims, "aud": audience if isinstance(audience, str) else audience[0]}
+
+    def _find_client(self, client_id: str | None) -> Client | None:
+        return None if client_id is None else self._host.get_service(Clients).find(client_id)
+
+    @property
+    def _pages(self) -> ProviderPages:
+        return self._host.get_service(ProviderPages)
+
+
+def _read(name: str) -> str | None:
+    """Return a parameter of the current request; ``None`` if it is absent or repeated."""
+    values = request.values.getlist(name)
+    return values[0] if len(values) == 1 else None
+
+
+def _find_url(client: Client | None) -> str | None:
+    """Return where the browser goes on to; ``None``: nowhere, because the client is unknown, too.
+
+    Raises:
+        LogoutRefused: the client has not registered the URI.
+    """
+    if client is None or "post_logout_redirect_uri" not in request.values:
+        return None
+    uri, state = _read("post_logout_redirect_uri"), _read("state")
+    # Compared exactly, loopback ports included: nothing is normalized.
+    if uri not in client.post_logout_redirect_uris:
+        raise LogoutRefused("redirect-uri-unknown")
+    return uri if state is None else add_parameters(uri, {"state": state})
