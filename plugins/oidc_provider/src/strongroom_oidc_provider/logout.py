@@ -86,10 +86,16 @@ class Logouts:
         return redirect(f"{base}{ROOT}?{urlencode(fields)}", _SEE_OTHER)
 
     def confirm(self) -> Any:
-        """Log out by the form of the page, and return the page that leads to the client, if any."""
+        """Log out by the form of the page, and return the page that leads to the client, if any.
+
+        The form in the menu of the other pages names no request.
+        """
         self._host.browser.require_csrf()
+        if "request" not in request.form:
+            self._host.browser.end_session()
+            return self._pages.logged_out()
         parked = self._host.get_service(ParkedRequests)
-        unsealed = parked.unseal(request.form.get("request", ""))
+        unsealed = parked.unseal(request.form["request"])
         if unsealed is None:
             return self._pages.refusal("expired", heading="logout-refused")
         parameters, _ = unsealed

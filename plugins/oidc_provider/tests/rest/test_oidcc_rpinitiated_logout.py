@@ -178,6 +178,13 @@ def test_a_form_of_another_site_leads_to_the_same_page(browser: PageBrowser, hin
     assert browser.request(answer.headers["Location"]).headers["Location"] == AFTER
 
 
+def test_the_menu_of_the_other_pages_logs_out(browser: PageBrowser) -> None:
+    browser.open("/oauth2/consents")
+    browser.submit(CONFIRMATION)
+    assert "You are logged out" in browser.page.text
+    assert not browser.is_logged_in
+
+
 def test_the_confirmation_needs_the_form_of_the_page(rp: RelyingParty, browser: PageBrowser) -> None:
     log_out(browser, client_id=rp.id, post_logout_redirect_uri=AFTER)
     form = browser.forms[CONFIRMATION]
