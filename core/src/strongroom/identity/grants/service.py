@@ -348,8 +348,8 @@ class ClientGrantService:
         if row.ends_with_id is None:
             return row
         login = self._sessions.find(connection, row.ends_with_id)
-        is_ended = login is None or login.revoked_at is not None
-        if is_ended or login is None or login.expires_at <= self._clock.now():
+        now = self._clock.now()
+        if login is None or login.revoked_at is not None or login.expires_at <= now:
             raise TokenInvalid
         return replace(row, expires_at=min(row.expires_at, login.expires_at))
 

@@ -4,22 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from joserfc import jws, jwt
 from joserfc.errors import JoseError
 
 from strongroom.clock import Clock
 from strongroom.foundation.ids import new_id
 from strongroom.foundation.plugins.plugin_validation import token_type_fault
-from strongroom.identity.sessions.signing_keys import (
-    STATEMENT_ALGORITHM,
-    STATEMENT_LIFETIME,
-    KeyFile,
-    KeyRing,
-)
+from strongroom.identity.sessions.signed_tokens import read_signed, sign_token
+from strongroom.identity.sessions.signing_keys import STATEMENT_LIFETIME, KeyFile, KeyRing
 
 MAX_LENGTH: Final = 16_384
-_ALGORITHMS: Final = [STATEMENT_ALGORITHM]
-_HEADER_NAMES: Final = frozenset({"alg", "kid", "typ"})
 _RESERVED: Final = frozenset({"iss", "aud", "iat", "exp", "jti", "sub"})
 
 
@@ -89,9 +82,7 @@ def sign_public(ring: KeyRing, typ: str, claims: Mapping[str, Any]) -> str:
     Raises:
         KeyRingError: there is no asymmetric key.
     """
-    key = ring.statement_key()
-    header = {"alg": STATEMENT_ALGORITHM, "kid": key.kid, "typ": typ}
-    return jwt.encode(header, dict(claims), key, algorithms=_ALGORITHMS)
+    return sign_token(ring.statement_key(), typ, claims)
 
 
 def verify_public(ring: KeyRing, token: str, typ: str) -> dict[str, Any]:
@@ -101,23 +92,11 @@ def verify_public(ring: KeyRing, token: str, typ: str) -> dict[str, Any]:
         ValueError: the server has not signed it.
     """
     try:
-        claims = _signed_claims(ring, token, typ)
+        # A secret key has signed nothing for other services, even if its id is in the header.
+        claims = read_signed(token, typ, ring.find_public, max_length=MAX_LENGTH)
     # RecursionError: deeply nested JSON in the header or the claims.
     except (JoseError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError("the token is not signed by this server") from error
     if type(claims.get("exp")) is not int:
         raise ValueError("the token has no expiry")
     return claims
-
-
-def _signed_claims(ring: KeyRing, token: str, typ: str) -> dict[str, Any]:
-    if len(token) > MAX_LENGTH:
-        raise ValueError("too long")
-    header = jws.extract_compact(token.encode("ascii")).headers()
-    if set(header) != _HEADER_NAMES or header["typ"] != typ:
-        raise ValueError("unusual header")
-    # A secret key has signed nothing for other services, even if its id is in the header.
-    key = ring.find_public(header["kid"])
-    if key is None:
-        raise ValueError("unknown key")
-    return jwt.decode(token, key, algorithms=_ALGORITHMS).claims
