@@ -8,8 +8,8 @@ from strongroom_mcp.protocol.endpoint import HttpReply
 
 
 def send_reply(reply: HttpReply, start_response: StartResponse) -> Iterable[bytes]:
-    """Send a response, which nothing between the server and the client stores."""
-    headers = [("Cache-Control", "no-store"), *reply.headers.items()]
+    """Send a response."""
+    headers = [*reply.headers.items()]
     if reply.body is not None:
         headers.append(("Content-Type", "application/json"))
     start_response(f"{reply.status} {HTTPStatus(reply.status).phrase}", headers)

@@ -9,12 +9,12 @@ from marshmallow import RAISE, Schema, ValidationError, fields, validate
 
 from strongroom_mcp.tools.failures import ToolFailed
 
+MAX_ID: Final = 36
 MAX_PAGE: Final = 100_000
 MAX_REVISION: Final = 2**53 - 1
 PAGE_SIZE: Final = 100
 """Records in a page of a tool, and the default."""
 
-_MAX_ID: Final = 36
 _MAX_FAULTS: Final = 10
 
 
@@ -29,7 +29,7 @@ def identifier(description: str, *, required: bool = False) -> fields.String:
     """Return the field of an id."""
     return fields.String(
         required=required,
-        validate=validate.Length(1, _MAX_ID),
+        validate=validate.Length(1, MAX_ID),
         metadata={"description": description},
     )
 
@@ -84,7 +84,7 @@ def parse(schema: type[Arguments], arguments: Mapping[str, Any]) -> dict[str, An
         values: dict[str, Any] = schema().load(arguments)
     except ValidationError as error:
         messages = error.messages_dict
-        faults = [f"{name[:_MAX_ID]}: {_first(messages[name])}" for name in [*messages][:_MAX_FAULTS]]
+        faults = [f"{name[:MAX_ID]}: {_first(messages[name])}" for name in [*messages][:_MAX_FAULTS]]
         raise ToolFailed(f"Invalid arguments. {' '.join(faults)}", "invalid-arguments") from error
     return values
 

@@ -9,12 +9,10 @@ from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
 from strongroom_mcp.protocol.registry import Client, Hints, Tool, ToolResult, text_block
-from strongroom_mcp.tools.arguments import Arguments, describe, parse
+from strongroom_mcp.tools.arguments import MAX_ID, Arguments, describe, parse
 from strongroom_mcp.tools.failures import ToolFailed, translate
 
 READ_ONLY: Final = Hints(is_read_only=True, is_idempotent=True)
-
-_MAX_ID: Final = 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,4 +105,4 @@ def _target(arguments: Mapping[str, Any], user_id: str) -> tuple[str, str]:
 def _read_id(arguments: Mapping[str, Any], name: str) -> str | None:
     """Return an id, which is perhaps not valid, if the audit log can store it."""
     id_ = arguments.get(name)
-    return id_ if isinstance(id_, str) and 0 < len(id_) <= _MAX_ID and id_.isprintable() else None
+    return id_ if isinstance(id_, str) and 0 < len(id_) <= MAX_ID and id_.isprintable() else None

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from strongroom.plugin_api.files import FileInfo
 from strongroom.plugin_api.host import HostAPI
+from strongroom_mcp.tools.arguments import MAX_ID
 from strongroom_mcp.tools.failures import ToolFailed
 
 MAX_CURSOR: Final = 4096
@@ -15,7 +16,6 @@ MAX_DEPTH: Final = 50
 """Deeper folders are not entered."""
 
 _PAGE: Final = 100
-_MAX_ID: Final = 36
 _MAX_NUMBER: Final = 1_000_000
 
 
@@ -82,18 +82,20 @@ def read_cursor(text: str) -> list[Place]:
         ToolFailed: it is no cursor of :meth:`Walk.cursor`.
     """
     try:
-        steps = json.loads(base64.urlsafe_b64decode(text.encode("ascii")).decode())
-        places = [_read_place(step) for step in steps]
+        return _read_places(json.loads(base64.urlsafe_b64decode(text.encode("ascii")).decode()))
     except (ValueError, TypeError, RecursionError) as error:
         raise ToolFailed("The cursor is invalid. Begin without one.", "invalid-arguments") from error
-    if not 0 < len(places) <= MAX_DEPTH:
-        raise ToolFailed("The cursor is invalid. Begin without one.", "invalid-arguments")
-    return places
+
+
+def _read_places(steps: Any) -> list[Place]:
+    if not 0 < len(steps) <= MAX_DEPTH:
+        raise ValueError("a cursor has a bounded number of steps")
+    return [_read_place(step) for step in steps]
 
 
 def _read_place(step: Any) -> Place:
     folder_id, done = step
-    is_id = folder_id is None or (isinstance(folder_id, str) and 0 < len(folder_id) <= _MAX_ID)
+    is_id = folder_id is None or (isinstance(folder_id, str) and 0 < len(folder_id) <= MAX_ID)
     if not is_id or not isinstance(done, int) or not 0 <= done <= _MAX_NUMBER:
         raise ValueError("a step is a folder and a number")
     return Place(folder_id, done)
