@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlencode, urlsplit
 
 from authlib.oauth2.rfc6749 import InvalidRequestError, OAuth2Error
-from flask import redirect, request
+from flask import request
 from werkzeug.datastructures import MultiDict
 
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
+from strongroom_oidc_provider.browser_requests import Unanswerable, read_parameters, redirect_form
 from strongroom_oidc_provider.consents import Consents
 from strongroom_oidc_provider.models import Client
 from strongroom_oidc_provider.oauth.code_grant import require_single
@@ -43,20 +43,6 @@ KNOWN: Final = (
 _HINTED: Final = "hinted"
 """The user of a verified ID token, in a sealed request."""
 
-_SEE_OTHER: Final = 303
-
-
-class Unanswerable(Exception):
-    """The client or its redirect URI is unknown, so that only a page can say what is wrong.
-
-    Args:
-        reason: the key of the text.
-    """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationRequest:
@@ -77,7 +63,7 @@ class AuthorizationRequest:
 
     @property
     def prompts(self) -> Sequence[str]:
-        """What the client wants the user to be authorization for."""
+        """What the client wants the user to be asked for."""
         return self.parameters.get("prompt", "").split()
 
     @property
@@ -109,16 +95,12 @@ class Authorizations:
 
     def begin(self) -> Any:
         """Return the response to a request: the redirect to the client, or the way to the user."""
-        parameters: Parameters = MultiDict(_read_known())
+        parameters: Parameters = MultiDict(read_parameters(KNOWN))
         return self._answer(parameters, self._host.clock.now(), self._begin)
 
     def begin_by_form(self) -> Any:
-        """Return the redirect to :meth:`begin` with the fields of a form.
-
-        A form of another site arrives without the session, whose cookie is ``SameSite=Lax``.
-        """
-        base = urlsplit(self._host.public_url).path.rstrip("/")
-        return redirect(f"{base}{ROOT}?{urlencode(_read_known())}", _SEE_OTHER)
+        """Return the redirect to :meth:`begin` with the fields of a form."""
+        return redirect_form(self._host, ROOT, KNOWN)
 
     def resume(self) -> Any:
         """Return the response after a login: the page of the consent, or the way to the client."""
@@ -158,9 +140,7 @@ class Authorizations:
         sealed = self._seal(authorization)
         if len(sealed) > MAX_SEALED:
             return self._refuse(authorization, InvalidRequestError("The request is too long."))
-        response = redirect("", _SEE_OTHER)
-        response.headers["Location"] = self._host.get_service(ParkedRequests).park(response, sealed)
-        return response
+        return self._host.get_service(ParkedRequests).park(sealed)
 
     def _resume(self, authorization: AuthorizationRequest) -> Any:
         session = self._require_session(authorization)
@@ -174,10 +154,7 @@ class Authorizations:
         decision = request.form.get("decision")
         if decision == "switch":
             self._host.browser.end_session()
-            response = redirect("", _SEE_OTHER)
-            parked = self._host.get_service(ParkedRequests)
-            response.headers["Location"] = parked.park(response, self._seal(authorization))
-            return response
+            return self._host.get_service(ParkedRequests).park(self._seal(authorization))
         session = self._require_session(authorization)
         if decision != "allow":
             return self._leave(self._respond(authorization, None), authorization)
@@ -296,8 +273,3 @@ class Authorizations:
     @property
     def _pages(self) -> ProviderPages:
         return self._host.get_service(ProviderPages)
-
-
-def _read_known() -> list[tuple[str, str]]:
-    """Return the parameters of the current request that are read."""
-    return [(name, value) for name in KNOWN for value in request.values.getlist(name)]

@@ -103,9 +103,7 @@ class Clients:
         """Create a new secret of a client; the former one ends after some seconds."""
         secret, now = secrets.token_urlsafe(_SECRET_BYTES), self._host.clock.now()
         with self._host.database.write() as tx:
-            row = tx.first(select(clients).where(clients.c.id == client_id).with_for_update())
-            if row is None:
-                raise ApiError(UNKNOWN)
+            row = _lock(tx, client_id)
             if row.is_public:
                 raise ApiError(SECRETLESS)
             ending = [_ending(item, now + overlap * 1000) for item in _live(row.secrets, now)]
@@ -164,10 +162,16 @@ def _get(tx: Transaction, client_id: str) -> Client:
     return Client.from_row(row)
 
 
-def _require_current(tx: Transaction, client_id: str, revision: int | None) -> Client:
+def _lock(tx: Transaction, client_id: str) -> Any:
+    """Return the row of a client, locked until the transaction ends."""
     row = tx.first(select(clients).where(clients.c.id == client_id).with_for_update())
     if row is None:
         raise ApiError(UNKNOWN)
+    return row
+
+
+def _require_current(tx: Transaction, client_id: str, revision: int | None) -> Client:
+    row = _lock(tx, client_id)
     if revision is not None and row.revision != revision:
         raise ApiError(OUTDATED)
     return Client.from_row(row)

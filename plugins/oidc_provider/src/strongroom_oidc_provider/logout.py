@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlencode, urlsplit
 
-from flask import redirect, request
+from flask import request
 
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
+from strongroom_oidc_provider.browser_requests import Unanswerable, redirect_exactly, redirect_form
 from strongroom_oidc_provider.clients import Clients
 from strongroom_oidc_provider.models import Client
 from strongroom_oidc_provider.oauth.redirects import add_parameters
@@ -18,20 +18,6 @@ from strongroom_oidc_provider.parked import ParkedRequests
 ROOT: Final = "/oauth2/end-session"
 KNOWN: Final = ("id_token_hint", "client_id", "post_logout_redirect_uri", "state")
 """The parameters that are read; others are ignored."""
-
-_SEE_OTHER: Final = 303
-
-
-class LogoutRefused(Exception):
-    """The request names an unknown client, or a redirect URI that is not registered.
-
-    Args:
-        reason: the key of the text.
-    """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +49,7 @@ class Logouts:
         """Return the way to the client after the logout, or the page that asks the user for it."""
         try:
             logout = self._parse()
-        except LogoutRefused as refusal:
+        except Unanswerable as refusal:
             return self._pages.refusal(refusal.reason, heading="logout-refused")
         session = self._host.browser.session()
         if session is not None and not logout.is_confirmed(session):
@@ -72,18 +58,11 @@ class Logouts:
             self._host.browser.end_session()
         if logout.url is None:
             return self._pages.logged_out()
-        response = redirect("", _SEE_OTHER)
-        response.headers["Location"] = logout.url
-        return response
+        return redirect_exactly(logout.url)
 
     def begin_by_form(self) -> Any:
-        """Return the redirect to :meth:`begin` with the fields of a form.
-
-        A form of another site arrives without the session, whose cookie is ``SameSite=Lax``.
-        """
-        base = urlsplit(self._host.public_url).path.rstrip("/")
-        fields = [(name, value) for name in KNOWN for value in request.values.getlist(name)]
-        return redirect(f"{base}{ROOT}?{urlencode(fields)}", _SEE_OTHER)
+        """Return the redirect to :meth:`begin` with the fields of a form."""
+        return redirect_form(self._host, ROOT, KNOWN)
 
     def confirm(self) -> Any:
         """Log out by the form of the page, and return the page that leads to the client, if any.
@@ -115,15 +94,15 @@ class Logouts:
         """Return the request.
 
         Raises:
-            LogoutRefused: the client or the redirect URI is unknown.
+            Unanswerable: the client or the redirect URI is unknown.
         """
         claims, client_id = self._read_hint(), _read("client_id")
         audience = claims.get("aud")
         if audience is not None and client_id not in (None, audience):
-            raise LogoutRefused("client-unknown")
+            raise Unanswerable("client-unknown")
         client = self._find_client(audience or client_id)
         if client is None and client_id is not None:
-            raise LogoutRefused("client-unknown")
+            raise Unanswerable("client-unknown")
         return LogoutRequest(client, claims, _find_url(client))
 
     def _read_hint(self) -> Mapping[str, Any]:
@@ -154,12 +133,12 @@ def _find_url(client: Client | None) -> str | None:
     """Return where the browser goes on to; ``None``: nowhere, because the client is unknown, too.
 
     Raises:
-        LogoutRefused: the client has not registered the URI.
+        Unanswerable: the client has not registered the URI.
     """
     if client is None or "post_logout_redirect_uri" not in request.values:
         return None
     uri, state = _read("post_logout_redirect_uri"), _read("state")
     # Compared exactly, loopback ports included: nothing is normalized.
     if uri not in client.post_logout_redirect_uris:
-        raise LogoutRefused("redirect-uri-unknown")
+        raise Unanswerable("redirect-uri-unknown")
     return uri if state is None else add_parameters(uri, {"state": state})

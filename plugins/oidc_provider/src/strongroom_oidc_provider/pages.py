@@ -89,9 +89,7 @@ class ProviderPages:
 
     def departure(self, client: Client, url: str) -> Any:
         """Return the page that leads to the client at once, without a script."""
-        page = CardVisit(self._host).page("departure.html", client=client, url=url, host=get_host(url))
-        page.headers["Cache-Control"] = "no-store"
-        return page
+        return CardVisit(self._host).page("departure.html", client=client, url=url, host=get_host(url))
 
 
 def get_host(uri: str) -> str:

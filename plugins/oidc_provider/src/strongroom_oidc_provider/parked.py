@@ -5,12 +5,12 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from flask import request
 from werkzeug.http import dump_cookie
 
 from strongroom.plugin_api.host import HostAPI
+from strongroom_oidc_provider.browser_requests import get_base_path, redirect_exactly
 
 ROOT: Final = "/oauth2/authorize"
 SECONDS: Final = 60 * 60
@@ -44,10 +44,10 @@ class ParkedRequests:
         arrived_at: int = parameters.pop("at")
         return (parameters, arrived_at) if self._host.clock.now() - arrived_at < SECONDS * 1000 else None
 
-    def park(self, response: Any, sealed: str) -> str:
-        """Keep a request in the browser by a response; return the path that continues it."""
-        parked_id = secrets.token_urlsafe(_ID_BYTES)
-        path = f"{self._base}{ROOT}/{parked_id}"
+    def park(self, sealed: str) -> Any:
+        """Return the redirect that keeps a request in the browser and continues it."""
+        path = f"{get_base_path(self._host)}{ROOT}/{secrets.token_urlsafe(_ID_BYTES)}"
+        response = redirect_exactly(path)
         cookie = dump_cookie(
             self._name,
             sealed,
@@ -58,16 +58,12 @@ class ParkedRequests:
             samesite="Lax",
         )
         response.headers.add("Set-Cookie", cookie)
-        return path
+        return response
 
     def get(self) -> str | None:
         """Return the sealed request of the current path."""
         sealed = request.cookies.get(self._name, "")
         return sealed if 0 < len(sealed) <= MAX_SEALED else None
-
-    @property
-    def _base(self) -> str:
-        return urlsplit(self._host.public_url).path.rstrip("/")
 
     @property
     def _is_secure(self) -> bool:

@@ -1,5 +1,6 @@
 """The routes of the protocol, and its pages."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from strongroom.plugin_api.request import get_service
@@ -92,12 +93,7 @@ def continue_authorization(request_id: str) -> Any:  # noqa: ARG001  only the pa
 )
 def decide_authorization() -> Any:
     """Accept or refuse a request by the form of the page of the consent."""
-    try:
-        return get_service(Authorizations).decide()
-    except ApiError as error:
-        if error.code != "error.form-refused":
-            raise
-        return get_service(ProviderPages).refusal("form-refused", error.status)
+    return _answer_form(get_service(Authorizations).decide)
 
 
 @routes.operation(
@@ -178,9 +174,14 @@ def end_session_by_form() -> Any:
 )
 def confirm_logout() -> Any:
     """Log out by the form of the page that asks for it."""
+    return _answer_form(get_service(Logouts).confirm, "logout-refused")
+
+
+def _answer_form(answer: Callable[[], Any], heading: str = "refused") -> Any:
+    """Return the response to a form of a page, or the page for a form that another page has sent."""
     try:
-        return get_service(Logouts).confirm()
+        return answer()
     except ApiError as error:
         if error.code != "error.form-refused":
             raise
-        return get_service(ProviderPages).refusal("form-refused", error.status, "logout-refused")
+        return get_service(ProviderPages).refusal("form-refused", error.status, heading)

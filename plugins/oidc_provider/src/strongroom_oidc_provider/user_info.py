@@ -58,7 +58,6 @@ def _refuse(status: int, error: str, description: str) -> Response:
 
 def _respond(status: int, body: Mapping[str, object], challenge: str | None = None) -> Response:
     response = Response(json.dumps(body), status, mimetype="application/json")
-    response.headers["Cache-Control"] = "no-store"
     if challenge is not None:
         response.headers["WWW-Authenticate"] = challenge
     return response
