@@ -1,9 +1,20 @@
 """The plugin ``desk`` of tests: pages with a session, and a login by a badge that a redirect proves."""
 
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
+from urllib.parse import parse_qs, urlsplit
 
+import pytest
+
+from tests.support.config import lifted, write_api_config
 from tests.support.distributions import register
+from tests.support.page_browser import PageBrowser
+
+BADGE_END: Final = "https://door.example/end?sid=door-7&to=https://files.example.com/account/login"
+"""Where the platform of the badge ``door-7`` ends its login."""
 
 PLUGIN: Final = '''
 import flask
@@ -207,3 +218,23 @@ def install_desk(folder: Path, files: dict[str, str] | None = None) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
     register(folder, "desk", "acme_desk")
+
+
+@contextmanager
+def desk_config(
+    folder: Path, database_url: str, monkeypatch: pytest.MonkeyPatch, pages: Sequence[str]
+) -> Iterator[Path]:
+    """Yield the configuration of a server with the plugin and the plugins of some pages."""
+    monkeypatch.syspath_prepend(folder)
+    install_desk(folder)
+    enabled = ["storage_local", *pages, "desk"]
+    config = {"plugins": {"enabled": enabled}, "login": {"methods": ["password", "badge"]}}
+    yield write_api_config(folder, database_url, config, lifted())
+    del sys.modules["acme_desk"]
+
+
+def log_in_by_badge(browser: PageBrowser, badge: str) -> None:
+    """Log a browser in by a badge."""
+    door = browser.request("/api/v1/desk/begin").headers["Location"]
+    state = parse_qs(urlsplit(door).query)["state"][0]
+    browser.open(f"/api/v1/desk/callback?state={state}&badge={badge}")

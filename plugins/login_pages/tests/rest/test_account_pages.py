@@ -183,14 +183,18 @@ class TestContacts:
         browser.send("step-up", password=PASSWORD)
         assert browser.path == "/account/contacts/email"
 
-    def test_a_user_without_a_password_proves_the_former_address_after_ten_minutes(
-        self, api: Api, browser: PageBrowser, person: Person
-    ) -> None:
+    def request_code_of_former(self, api: Api, browser: PageBrowser) -> None:
+        """Request the code that proves the former address, for a user without a password."""
         with api.container.database.write() as connection:
             connection.execute(delete(passwords))
         api.clock.advance(10 * MINUTE)
         see(browser, "/contacts/email")
         browser.send("contacts/email/current-code", captchaAnswer="42")
+
+    def test_a_user_without_a_password_proves_the_former_address_after_ten_minutes(
+        self, api: Api, browser: PageBrowser, person: Person
+    ) -> None:
+        self.request_code_of_former(api, browser)
         fields = {"address": "new@example.com", "captchaAnswer": "42"}
         browser.send("contacts/email/new-code", heldCode=newest_code(api), **fields)
         browser.send("contacts/email", code=newest_code(api))
@@ -230,11 +234,7 @@ class TestContacts:
     def test_a_code_of_the_former_address_is_entered_once_for_two_codes_to_the_new_one(
         self, api: Api, browser: PageBrowser, person: Person
     ) -> None:
-        with api.container.database.write() as connection:
-            connection.execute(delete(passwords))
-        api.clock.advance(10 * MINUTE)
-        see(browser, "/contacts/email")
-        browser.send("contacts/email/current-code", captchaAnswer="42")
+        self.request_code_of_former(api, browser)
         fields = {"address": "new@example.com", "captchaAnswer": "42"}
         browser.send("contacts/email/new-code", heldCode=newest_code(api), **fields)
         api.clock.advance(MINUTE)
@@ -247,11 +247,7 @@ class TestContacts:
     def test_a_wrong_code_of_the_former_address_asks_for_it_again(
         self, api: Api, browser: PageBrowser, person: Person
     ) -> None:
-        with api.container.database.write() as connection:
-            connection.execute(delete(passwords))
-        api.clock.advance(10 * MINUTE)
-        see(browser, "/contacts/email")
-        browser.send("contacts/email/current-code", captchaAnswer="42")
+        self.request_code_of_former(api, browser)
         wrong = f"{(int(newest_code(api)) + 1) % 10**6:06}"
         fields = {"address": "new@example.com", "captchaAnswer": "42"}
         browser.send("contacts/email/new-code", heldCode=wrong, **fields)

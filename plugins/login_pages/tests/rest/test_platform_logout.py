@@ -3,30 +3,20 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from tests.support.api import Answer, Api
-from tests.support.config import Table, lifted, write_api_config
 from tests.support.databases import on_sqlite
 from tests.support.page_browser import PageBrowser
-from tests.support.session_plugin import install_desk
-
-CONFIG: Table = {
-    "plugins": {"enabled": ["storage_local", "login_pages", "desk"]},
-    "login": {"methods": ["password", "badge"]},
-}
-END = "https://door.example/end?sid=door-7&to=https://files.example.com/account/login"
+from tests.support.session_plugin import BADGE_END, desk_config, log_in_by_badge
 
 pytestmark = on_sqlite
 
 
 @pytest.fixture
 def config(tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.syspath_prepend(tmp_path)
-    install_desk(tmp_path)
-    yield write_api_config(tmp_path, database_url, CONFIG, lifted())
-    del sys.modules["acme_desk"]
+    with desk_config(tmp_path, database_url, monkeypatch, ["login_pages"]) as path:
+        yield path
 
 
 @pytest.fixture
@@ -35,9 +25,7 @@ def browser(api: Api) -> PageBrowser:
 
 
 def log_in(browser: PageBrowser, badge: str) -> Answer:
-    door = browser.request("/api/v1/desk/begin").headers["Location"]
-    state = parse_qs(urlsplit(door).query)["state"][0]
-    browser.open(f"/api/v1/desk/callback?state={state}&badge={badge}")
+    log_in_by_badge(browser, badge)
     return browser.open("/account/")
 
 
@@ -51,7 +39,7 @@ def test_it_leads_to_the_platform_and_back(browser: PageBrowser) -> None:
     # Chromium applies the policy to the redirect after the form.
     assert "form-action 'self' https://door.example;" in security.headers["Content-Security-Policy"]
     answer = log_out(browser)
-    assert (answer.status_code, answer.headers["Location"]) == (303, END)
+    assert (answer.status_code, answer.headers["Location"]) == (303, BADGE_END)
     assert answer.headers["Referrer-Policy"] == "no-referrer"
     assert "You are logged out." in browser.open("/account/login").text
     assert browser.request("/account/").headers["Location"] == "/account/login"
