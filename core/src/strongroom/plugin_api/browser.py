@@ -109,7 +109,7 @@ class BrowserAPI(ABC):
             proven_since: when the login must have been proven at the earliest, in milliseconds since
                 the Unix epoch. A page that requires a new proof stores the time of its first request.
             acr: how strongly the login must be proven, one of ``urn:strongroom:single``,
-                ``urn:strongroom:mfa``, ``phr`` and ``phrh``, each of which includes those before it.
+                ``urn:strongroom:mfa``, ``phr`` and ``phrh``; each includes the weaker ones before it.
             login_hint: the name that the login page fills in.
 
         Raises:

@@ -152,7 +152,7 @@ class GrantsAPI(ABC):
     def end(
         self, *, grant_id: str | None = None, user_id: str | None = None, client_id: str | None = None
     ) -> int:
-        """End the grants of all given criteria, at least one of which is given; return their number."""
+        """End the grants that match all criteria; return their number. One criterion is required."""
 
     @abstractmethod
     def of_user(self, user_id: str) -> Sequence[ClientGrant]:

@@ -46,7 +46,7 @@ _NO_LOGIN: Final = Assurance((), SINGLE_FACTOR)
 
 @dataclass(slots=True, eq=False, repr=False)
 class ClientGrantService:
-    """Grants of the clients of plugins, each of which sees its own only.
+    """Grants of the clients of plugins. A plugin sees the grants of its own clients only.
 
     Args:
         issuer: the server's public URL, the audience of the tokens for its own API.

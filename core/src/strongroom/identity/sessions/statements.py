@@ -69,7 +69,7 @@ class StatementSigner:
         return claims
 
     def _require_foreign(self, audience: Any, typ: str) -> None:
-        """Refuse what is like an access token of this server."""
+        """Require that a statement cannot pass for an access token of this server."""
         if not isinstance(audience, str) or audience == self.issuer:
             raise ValueError("the audience must be another service")
         if fault := token_type_fault(typ):
