@@ -1,4 +1,4 @@
-"""Libraries of clients log users in: Authlib, and the certified openid-client."""
+"""Libraries of clients log users in: Authlib, and the certified openid-client and oauth4webapi."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ from strongroom.testing.server import LiveServer, LiveUser, live_server
 
 REDIRECT_URI: Final = "https://wiki.example.com/callback"
 RESOURCE: Final = "https://wiki.example.com/api"
-SCRIPT: Final = Path(__file__).parent / "openid_client.mjs"
+LIBRARIES: Final = ("openid-client@6.8.9", "oauth4webapi@3.8.8")
 VERIFIER: Final = "a-verifier-of-at-least-43-characters-for-pkce-s256"
 _PATIENCE: Final = 60
 
@@ -93,18 +93,19 @@ def test_authlib_logs_a_user_in(
     assert session.get(provider["userinfo_endpoint"]).status_code == 401
 
 
-@pytest.fixture(scope="module")
-def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The script next to the library, of which Node finds no other place."""
+@pytest.fixture(scope="module", params=LIBRARIES)
+def script(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The script next to its library, of which Node finds no other place."""
     folder = tmp_path_factory.mktemp("npm")
-    install_packages(folder, "openid-client@6.8.9")
-    return Path(shutil.copy(SCRIPT, folder))
+    install_packages(folder, request.param)
+    name = request.param.partition("@")[0]
+    return Path(shutil.copy(Path(__file__).with_name(f"{name}.mjs"), folder))
 
 
 @pytest.mark.extended
 @pytest.mark.parametrize("is_public", [True, False], ids=["public", "confidential"])
 @pytest.mark.parametrize("resource", ["", RESOURCE], ids=["none", "resource"])
-def test_openid_client_logs_a_user_in(
+def test_a_certified_library_logs_a_user_in(
     server: LiveServer, browser: Browser, user: LiveUser, script: Path, is_public: bool, resource: str
 ) -> None:
     registered = register(server, public=is_public)
