@@ -148,6 +148,14 @@ SEAMS: Final = (
         user="strongroom_login_pages.plugin",
     ),
     Seam(
+        "register_console_sections",
+        "add a page for administrators to the sidebar of the console's pages of the server",
+        kind="",
+        page="pages",
+        contract="pages.ConsoleSectionsContract",
+        user="strongroom_console.plugin",
+    ),
+    Seam(
         "register_static_files",
         "serve scripts, styles and pictures of my pages",
         kind="redirect",

@@ -142,6 +142,12 @@ class TestLinks:
             assert seen["links"] == [["badge", label, "/files/api/v1/desk/begin", icon]]
             assert [menu, "/files/desk/"] in seen["menu"]
 
+    def test_sections_of_the_console_have_the_heading_of_their_group(self, api: Api) -> None:
+        client = api.app.test_client()
+        for language, heading, label in (("en", "Security", "Desks"), ("zh", "安全", "全部工作台")):
+            seen = client.get("/files/desk/links", headers={"Accept-Language": language}).get_json()
+            assert seen["console"] == [[heading, [[label, "/files/desk/all"]]]]
+
     def test_the_login_page_shows_them(self, api: Api) -> None:
         page = api.app.test_client().get("/files/account/login")
         assert '<a href="/files/api/v1/desk/begin"><img src="/files/static/' in page.text
@@ -235,6 +241,22 @@ WRONG = {
         '[MenuItem("/", {"en": "A"}, choices="https://evil.example.com/")]',
         "the path of a MenuItem must be one of the server",
     ),
+    "section-kind": ("register_console_sections", "[None]", "expected a ConsoleSection"),
+    "section-icon": (
+        "register_console_sections",
+        '[ConsoleSection("/", {"en": "A"}, icon="unknown")]',
+        "a ConsoleSection: the server has no icon 'unknown'",
+    ),
+    "section-group": (
+        "register_console_sections",
+        '[ConsoleSection("/", {"en": "A"}, group="top")]',
+        "the group of a ConsoleSection must be one of first, people, security, operation, not 'top'",
+    ),
+    "no-section": (
+        "register_console_sections",
+        '[ConsoleSection("/nowhere", {"en": "A"})]',
+        "a ConsoleSection: '/nowhere' leads to no page of the server; add a route for it",
+    ),
     "no-page": (
         "register_menu_items",
         '[MenuItem("/nowhere", {"en": "A"})]',
@@ -299,7 +321,9 @@ WRONG = {
 }
 TEMPLATE = """
 from strongroom.plugin_api import hookimpl
-from strongroom.plugin_api.pages import Connection, LoginLink, LoginRequest, MenuItem, StaticFiles
+from strongroom.plugin_api.pages import (
+    Connection, ConsoleSection, LoginLink, LoginRequest, MenuItem, StaticFiles
+)
 API_VERSION = "2.0"
 
 def connection(name="a", labels={"en": "A"}, path="/"):

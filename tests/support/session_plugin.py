@@ -20,7 +20,7 @@ PLUGIN: Final = '''
 import flask
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.login import Credential, LoginMethod, LoginRejected, VerifiedCredential
-from strongroom.plugin_api.pages import LoginLink, LoginRequest, MenuItem, StaticFiles
+from strongroom.plugin_api.pages import ConsoleSection, LoginLink, LoginRequest, MenuItem, StaticFiles
 from strongroom.plugin_api.web import Access, ApiError, Blueprint, ErrorKind
 from werkzeug.wrappers import Request, Response
 
@@ -101,6 +101,10 @@ def application(host):
         links = host.pages.login_links()
         return {
             "links": [[link.name, link.label, link.path, link.icon] for link in links],
+            "console": [
+                [group.label, [[item.label, item.path] for item in group.sections]]
+                for group in host.pages.console_sections()
+            ],
             "menu": [[item.label, item.path] for item in host.pages.menu_items()],
         }
 
@@ -190,6 +194,11 @@ def register_menu_items():
         MenuItem("/desk/", {"en": "Desk", "zh": "工作台"}),
         MenuItem("/desk/perhaps", {"en": "All desks"}, order=-1, for_administrators=True),
     ]
+
+
+@hookimpl
+def register_console_sections():
+    return [ConsoleSection("/desk/all", {"en": "Desks", "zh": "全部工作台"}, "house", "security", 15)]
 
 
 @hookimpl

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from strongroom.testing.pages import SessionPagesContract
+from strongroom.testing.pages import ConsoleSectionsContract, SessionPagesContract
 from strongroom.testing.server import LiveServer, live_server
 from strongroom.testing.wsgi import WsgiApplicationContract
 
@@ -20,6 +20,12 @@ class TestHome(SessionPagesContract):
     @pytest.fixture
     def path(self) -> str:
         return "/console/"
+
+
+class TestSections(ConsoleSectionsContract):
+    @pytest.fixture
+    def path(self) -> str:
+        return "/console/server/users/"
 
 
 class TestApplication(WsgiApplicationContract):

@@ -32,7 +32,7 @@ from strongroom.identity.users.service import UserLocales
 from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.identity.verification.link_urls import CodeLinks
 from strongroom.plugin_api.authentication import Authenticator
-from strongroom.plugin_api.pages import LoginLink, MenuItem
+from strongroom.plugin_api.pages import ConsoleSection, LoginLink, MenuItem
 from strongroom.plugin_api.tracing import process_tracer
 from strongroom.plugin_api.web import CodePage, InvitationPage, PasswordPage, StartPage
 from strongroom.version import __version__
@@ -333,9 +333,13 @@ def _static_mount(app: Application, container: Container) -> Mount:
 
 
 def _require_pages(app: Application, parts: PageParts) -> None:
-    """Refuse login links and items of menus that lead to no page."""
+    """Refuse login links, items of menus and sections that lead to no page."""
     adapter = app.url_map.bind("")
-    items: list[tuple[str, LoginLink | MenuItem]] = [*parts.login_links, *parts.menu_items]
+    items: list[tuple[str, LoginLink | MenuItem | ConsoleSection]] = [
+        *parts.login_links,
+        *parts.menu_items,
+        *parts.console_sections,
+    ]
     for plugin, item in items:
         path = parts.base_path + urlsplit(item.path).path
         if not any(mount.covers(path) for mount in app.mounts) and not adapter.test(path, "GET"):

@@ -132,13 +132,15 @@ class MenuSection:
         icon: the name of its icon, as of a :class:`MenuItem`.
         count: what stands behind the text, such as a number.
         short_key: the key of a text of one word, for the bar of phones; empty: the text of ``key``.
+        label: its text in the language of the page; empty: the text of ``key``.
     """
 
     path: str
-    key: str
+    key: str = ""
     icon: str = ""
     count: str = ""
     short_key: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +149,38 @@ class MenuGroup:
 
     Args:
         key: the key of the heading; empty without one.
+        label: the heading in the language of the page; empty: the text of ``key``.
     """
 
     sections: Sequence[MenuSection]
     key: str = ""
+    label: str = ""
+
+
+ConsoleGroup = Literal["first", "people", "security", "operation"]
+"""The group of a section of the console's pages of the server; the first one has no heading."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleSection:
+    """A page for administrators of the server, in the sidebar of the console's pages of the server.
+
+    The page passes :meth:`PagesAPI.console_sections` to its template as ``sections``, and its own path
+    as ``section``. Others can open the path, so the page itself must check who asks.
+
+    Args:
+        path: the path of the page.
+        labels: its text by language.
+        icon: the name of an icon of the server, such as ``folder``; empty: a circle.
+        group: the group that it is in.
+        order: its place in the group; sections of one order are in the order of ``plugins.enabled``.
+    """
+
+    path: str
+    labels: Mapping[str, str]
+    icon: str = ""
+    group: ConsoleGroup = "operation"
+    order: int = 100
 
 
 @dataclass(frozen=True, slots=True)

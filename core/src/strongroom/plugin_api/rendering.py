@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from strongroom.plugin_api.forms import FormsAPI
-from strongroom.plugin_api.pages import PageLink
+from strongroom.plugin_api.pages import MenuGroup, PageLink
 
 
 class PagesAPI(ABC):
@@ -63,6 +63,10 @@ class PagesAPI(ABC):
     @abstractmethod
     def menu_items(self) -> Sequence[PageLink]:
         """Return the items of the menu that the caller sees, in the page's language."""
+
+    @abstractmethod
+    def console_sections(self) -> Sequence[MenuGroup]:
+        """Return the sections of the console's pages of the server, in the page's language."""
 
     @abstractmethod
     def has_route(self, method: str, path: str) -> bool:

@@ -242,6 +242,40 @@ class SessionPagesContract:
         assert f'<a href="{path}"' in browser.open("/account/").text
 
 
+class ConsoleSectionsContract:
+    """The contract of a page in the sidebar of the console's server pages. Provide the fixture ``path``.
+
+    The module of the test class has a fixture ``server`` with the scope ``module``: a
+    :class:`~strongroom.testing.server.LiveServer` with the plugin, ``login_pages`` and ``console``.
+    """
+
+    @pytest.fixture
+    def path(self) -> str:
+        """The path of the page."""
+        raise NotImplementedError("the test class of the plugin must provide this fixture")
+
+    def test_administrators_find_it_in_the_console(self, server: LiveServer, path: str) -> None:
+        browser = _log_in(server, server.user(admin=True), path)
+        overview = browser.open("/console/server/")
+        assert f'href="{path}"' in overview.text
+        page = browser.open(path)
+        assert (page.status, browser.path) == (HTTPStatus.OK, path)
+        # The same sidebar, in which the page itself is the current one.
+        assert 'href="/console/server/"' in page.text
+        assert re.search(rf'href="{re.escape(path)}" aria-current="page"', page.text)
+
+    def test_other_users_do_not_open_it(self, server: LiveServer, path: str) -> None:
+        browser = _log_in(server, server.user(), path)
+        assert browser.page.status in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
+
+
+def _log_in(server: LiveServer, user: LiveUser, path: str) -> Browser:
+    browser = Browser(server)
+    browser.open(path)
+    browser.log_in(user)
+    return browser
+
+
 class LoginLinksContract:
     """The contract of login links and their icons. Provide the fixtures ``label`` and ``approve``.
 

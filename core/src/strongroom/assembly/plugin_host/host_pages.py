@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from strongroom.assembly.plugin_host.forms import HostForms, PluginForms
 from strongroom.assembly.plugin_host.page_parts import PageParts
+from strongroom.foundation.locales import choose_locale
 from strongroom.identity.sessions.factor_verification import SecondFactors
 from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.plugin_api.forms import FormsAPI
-from strongroom.plugin_api.pages import LoginPages, PageLink
+from strongroom.plugin_api.pages import LoginPages, MenuGroup, PageLink
 from strongroom.plugin_api.rendering import PagesAPI
 from strongroom.web.http.access import optional_identity
 from strongroom.web.http.internal_requests import has_operation
 from strongroom.web.http.request import client, current_request_id
+from strongroom.web.pages.design import TEXTS
 from strongroom.web.pages.html import Pages
 from strongroom.web.pages.languages import page_languages
 
@@ -85,6 +87,11 @@ class HostPages(PagesAPI):
         return self._registered.page_parts.menu(
             self._page_languages(), is_administrator=is_administrator
         )
+
+    def console_sections(self) -> Sequence[MenuGroup]:
+        languages = self._page_languages()
+        text = TEXTS.translator(choose_locale(languages))
+        return self._registered.page_parts.console(languages, lambda group: text(f"console-{group}"))
 
     def has_route(self, method: str, path: str) -> bool:
         return has_operation(method, self._base_path + path)

@@ -11,11 +11,15 @@ from strongroom.foundation.plugins.plugin import Plugin, PluginError
 from strongroom.plugin_api.browser import is_local_path
 from strongroom.plugin_api.pages import (
     Connection,
+    ConsoleGroup,
+    ConsoleSection,
     LoginLink,
     LoginPages,
     LoginRequest,
+    MenuGroup,
     MenuItem,
     MenuPlace,
+    MenuSection,
     PageConnection,
     PageLink,
     StaticFiles,
@@ -24,6 +28,7 @@ from strongroom.web.http.mounts import read_mounted
 from strongroom.web.pages.icons import icon_names
 from strongroom.web.pages.static_files import PICTURES, StaticFolder, static_path
 
+_FIRST: Final = "first"
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
 CallHook = Callable[[str], Iterable[tuple[Plugin, Any]]]
@@ -45,12 +50,14 @@ class PageParts:
     Args:
         login_links: with the plugins that they belong to.
         menu_items: in their order, likewise.
+        console_sections: in their order, likewise.
         static_folders: by plugin.
     """
 
     base_path: str
     login_links: tuple[tuple[str, LoginLink], ...]
     menu_items: tuple[tuple[str, MenuItem], ...]
+    console_sections: tuple[tuple[str, ConsoleSection], ...]
     static_folders: Mapping[str, StaticFolder]
 
     def links(self, languages: Iterable[str], user_agent: str | None = None) -> list[PageLink]:
@@ -91,6 +98,26 @@ class PageParts:
             for _, item in self.menu_items
             if is_administrator or not item.for_administrators
         ]
+
+    def console(self, languages: Iterable[str], heading: Callable[[str], str]) -> list[MenuGroup]:
+        """Return the sections of the console's pages of the server, in the first of some languages.
+
+        Args:
+            heading: returns the heading of a group.
+        """
+        languages, sections = tuple(languages), [item for _, item in self.console_sections]
+        found = {
+            group: [self._section(item, languages) for item in sections if item.group == group]
+            for group in get_args(ConsoleGroup)
+        }
+        return [
+            MenuGroup(items, label=heading(group) if group != _FIRST else "")
+            for group, items in found.items()
+            if items
+        ]
+
+    def _section(self, item: ConsoleSection, languages: Sequence[str]) -> MenuSection:
+        return MenuSection(self.base_path + item.path, icon=item.icon, label=_label(item, languages))
 
     def static_path(self, plugin: str, name: str) -> str:
         """Return the path of a static file of a plugin, with the base path.
@@ -133,6 +160,7 @@ def page_parts(call: CallHook, base_path: str) -> PageParts:
         base_path,
         _login_links(call, folders),
         tuple(sorted(items, key=lambda owned: owned[1].order)),
+        tuple(sorted(_console_sections(call), key=lambda owned: owned[1].order)),
         folders,
     )
 
@@ -179,14 +207,30 @@ def _login_links(
 
 def _menu_items(call: CallHook) -> Iterable[tuple[Plugin, MenuItem]]:
     for plugin, item in _labelled(call, "register_menu_items", MenuItem):
-        if item.icon and item.icon not in icon_names():
-            raise PluginError(f"{plugin}: a MenuItem: the server has no icon {item.icon!r}")
-        if item.place not in get_args(MenuPlace):
-            rule = f"must be one of {', '.join(get_args(MenuPlace))}"
-            raise PluginError(f"{plugin}: the place of a MenuItem {rule}, not {item.place!r}")
+        _require_icon(plugin, item)
+        _require_choice(plugin, item, "place", get_args(MenuPlace))
         for path in filter(None, (item.choices, item.search)):
             _require_local(plugin, replace(item, path=path))
         yield plugin, item
+
+
+def _console_sections(call: CallHook) -> Iterable[tuple[str, ConsoleSection]]:
+    for plugin, item in _labelled(call, "register_console_sections", ConsoleSection):
+        _require_icon(plugin, item)
+        _require_choice(plugin, item, "group", get_args(ConsoleGroup))
+        yield plugin.name, item
+
+
+def _require_icon(plugin: Plugin, item: MenuItem | ConsoleSection) -> None:
+    if item.icon and item.icon not in icon_names():
+        raise PluginError(f"{plugin}: a {type(item).__name__}: the server has no icon {item.icon!r}")
+
+
+def _require_choice(plugin: Plugin, item: Any, member: str, choices: Sequence[str]) -> None:
+    value = getattr(item, member)
+    if value not in choices:
+        rule = f"must be one of {', '.join(choices)}"
+        raise PluginError(f"{plugin}: the {member} of a {type(item).__name__} {rule}, not {value!r}")
 
 
 def _require_name(plugin: Plugin, item: Any) -> None:

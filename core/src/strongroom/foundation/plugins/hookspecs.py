@@ -25,7 +25,7 @@ from strongroom.plugin_api.keys import KeyProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.metrics import Metric
-from strongroom.plugin_api.pages import LoginLink, MenuItem, StaticFiles
+from strongroom.plugin_api.pages import ConsoleSection, LoginLink, MenuItem, StaticFiles
 from strongroom.plugin_api.password_schemes import PasswordScheme
 from strongroom.plugin_api.pruning import PruneStep
 from strongroom.plugin_api.scanning import ContentScanner
@@ -194,6 +194,11 @@ def register_login_links(host: HostAPI) -> Iterable[LoginLink]:  # type: ignore[
 @hookspec
 def register_menu_items(host: HostAPI) -> Iterable[MenuItem]:  # type: ignore[empty-body]
     """Return items of the menu that pages show to users who are logged in."""
+
+
+@hookspec
+def register_console_sections() -> Iterable[ConsoleSection]:  # type: ignore[empty-body]
+    """Return pages for administrators of the server, for the sidebar of the console's server pages."""
 
 
 @hookspec
