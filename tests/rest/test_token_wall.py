@@ -13,7 +13,7 @@ from tests.support.api import PASSWORD, Answer, Api, Json, Person, claims_of, er
 from tests.support.config import Table, declared_config, merged
 from tests.support.signing_plugin import signing_plugin
 
-from strongroom.foundation.errors import Forbidden
+from strongroom.foundation.errors import Forbidden, InsufficientScope, TokenInvalid
 from strongroom.foundation.scopes import TENANT_SCOPES
 from strongroom.identity.sessions.signing_keys import load_keys
 from strongroom.plugin_api.authentication import Scope
@@ -92,6 +92,9 @@ def test_no_token_for_another_service_opens_a_route(api: Api, grants: GrantsAPI,
         "access token of another service": client_with(grants, admin, *EVERY, audience=RESOURCE).token,
         "access token of the client itself": client_with(
             grants, admin, *EVERY, audience=CLIENT.id
+        ).token,
+        "access token of an application here": client_with(
+            grants, admin, *EVERY, audience=f"{signing.issuer}/desk"
         ).token,
         "ID token": signing.sign({}, audience=CLIENT.id, subject=admin.id, lifetime=60),
         "logout token": signing.sign({}, audience=CLIENT.id, lifetime=60, typ="logout+jwt"),
@@ -189,6 +192,55 @@ def test_a_tenant_limits_the_query_itself(api: Api, grants: GrantsAPI, admin: Pe
         assert host.files.stat(tenants[0], files[0]["id"]).name == "a.txt"
         with pytest.raises(Forbidden):
             host.files.stat(tenants[1], files[1]["id"])
+
+
+def test_an_application_accepts_the_tokens_of_its_own_audience_only(
+    api: Api, grants: GrantsAPI, admin: Person
+) -> None:
+    host = api.container.hosts.get("signer")
+    desk, tenant = f"{host.public_url}/desk", api.tenant(admin)
+    inner, outer = (api.folder(tenant, admin, name)["id"] for name in ("Inner", "Outer"))
+    limits = {"tenant_id": tenant.rpartition("/")[2], "file_id": inner}
+    own = client_with(grants, admin, "files:read", audience=desk, **limits)
+    assert claims_of(str(own.token))["aud"] == desk
+    accepted = {
+        "its own": (own, "robot"),
+        "a login": (admin, None),
+        "an access key": (key_with(api, admin, "files:read"), None),
+    }
+    for kind, (person, client_id) in accepted.items():
+        with api.app.test_request_context("/desk", headers=bearer(person)):
+            assert host.authenticate(scope="files:read", audience=desk) == admin.id, kind
+            assert host.caller is not None
+            assert host.caller.client_id == client_id
+    with api.app.test_request_context("/desk", headers=bearer(own)):
+        host.authenticate(scope="files:read", audience=desk)
+        assert host.files.stat(limits["tenant_id"], inner).id == inner
+        with pytest.raises(Forbidden):
+            host.files.stat(limits["tenant_id"], outer)
+        with pytest.raises(InsufficientScope):
+            host.files.create_folder(limits["tenant_id"], inner, "x")
+    for audience in (None, f"{desk}/x", f"{desk}s", RESOURCE, CLIENT.id):
+        other = client_with(grants, admin, "files:read", audience=audience)
+        with api.app.test_request_context("/desk", headers=bearer(other)), pytest.raises(TokenInvalid):
+            host.authenticate(scope="files:read", audience=desk)
+    with api.app.test_request_context("/desk", headers=bearer(own)), pytest.raises(InsufficientScope):
+        host.authenticate(scope="files:write", audience=desk)
+    assert grants.end(client_id=CLIENT.id) > 0
+    with api.app.test_request_context("/desk", headers=bearer(own)), pytest.raises(TokenInvalid):
+        host.authenticate(scope="files:read", audience=desk)
+
+
+def test_an_application_names_an_audience_below_the_public_url(api: Api, admin: Person) -> None:
+    host = api.container.hosts.get("signer")
+    with api.app.test_request_context("/desk", headers=bearer(admin)):
+        for audience in (host.public_url, f"{host.public_url}s", RESOURCE):
+            with pytest.raises(ValueError, match="below the public URL"):
+                host.authenticate(scope="files:read", audience=audience)
+
+
+def bearer(person: Person) -> dict[str, str]:
+    return {"Authorization": f"Bearer {person.token}"}
 
 
 def test_a_revoked_grant_opens_no_file(api: Api, grants: GrantsAPI, admin: Person) -> None:

@@ -276,6 +276,22 @@ ROWS: Final = (
         "rest/test_client_grants.py::TestTokens::test_a_token_for_another_service_opens_nothing_here",
     ),
     core(
+        "grants-application-audience",
+        "A client's token for one application does not open another.",
+        "identity/sessions/access_tokens.py::TokenSigner.check_foreign",
+        'audience not in (None, claims["aud"])',
+        "False",
+        "rest/test_token_wall.py::test_an_application_accepts_the_tokens_of_its_own_audience_only",
+    ),
+    core(
+        "grants-rest-at-an-application",
+        "A client's token for the REST API does not open an application with its own audience.",
+        "identity/sessions/service.py::AuthorizationService._check",
+        "if claims.limits is not None:",
+        "if False:",
+        "rest/test_token_wall.py::test_an_application_accepts_the_tokens_of_its_own_audience_only",
+    ),
+    core(
         "grants-scope-of-a-login",
         "A token with a scope is never a login's.",
         "identity/sessions/access_tokens.py::_read_claims",

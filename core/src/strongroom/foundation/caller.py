@@ -72,10 +72,12 @@ class KeyUse:
     Args:
         scope: the scope of the operation; ``None``: it accepts neither.
         tenant_id: the tenant in its path.
+        audience: the audience of the tokens of clients; ``None``: the REST API.
     """
 
     scope: str | None
     tenant_id: str | None
+    audience: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

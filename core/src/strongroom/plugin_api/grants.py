@@ -6,6 +6,8 @@ depends on their audience:
 
 - the audience is this server: they open its REST API within scopes, a tenant and a folder, as an access
   key does;
+- the audience is the URI of an application that a plugin serves here, such as ``PUBLIC_URL/mcp``: they
+  open this application only, within the same limits, see :meth:`HostAPI.authenticate`;
 - any other audience: they open nothing here, and the other service verifies them with the public keys of
   this server (RFC 9068), or asks by :meth:`GrantsAPI.inspect` (RFC 7662).
 """
@@ -38,6 +40,7 @@ class GrantTerms:
         scopes: what its tokens may be used for. Of the audience ``None``, the scopes of
             :class:`~strongroom.plugin_api.authentication.Scope` bind the REST API.
         audience: the URI of the service that accepts the tokens; ``None``: the REST API of this server.
+            A tenant and a folder limit tokens for this server, and for URIs below its public URL.
         tenant_id: the only tenant that it reaches here; ``None``: all of the user.
         file_id: the only folder that it reaches here, with its subtree; ``None``: all.
         offline: whether the grant outlives the login that it began with (``offline_access``); without

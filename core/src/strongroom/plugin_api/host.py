@@ -230,7 +230,12 @@ class HostAPI(ABC):
 
     @abstractmethod
     def authenticate(
-        self, *, scope: str | None = None, authenticators: Sequence[str] = (), token: str | None = None
+        self,
+        *,
+        scope: str | None = None,
+        authenticators: Sequence[str] = (),
+        token: str | None = None,
+        audience: str | None = None,
     ) -> str:
         """Authenticate the request of a mounted WSGI application, and return the user's id.
 
@@ -245,9 +250,14 @@ class HostAPI(ABC):
             authenticators: the names of the authenticators that are accepted, such as ``basic``.
             token: an access token or access key that the plugin has from elsewhere, such as a cookie
                 of its own; ``None``: the one in the headers of the request.
+            audience: the URI of the application, below :attr:`public_url`, which the tokens of clients
+                must be for (RFC 8707); such tokens open no route of the REST API. ``None``: the
+                application accepts the tokens of clients for the REST API. Tokens of logins and access
+                keys have no audience but this server, and are accepted by both.
 
         Raises:
             ApiError: with status 401, whose response names the accepted challenges, or 403.
+            ValueError: the audience is not below :attr:`public_url`.
         """
 
     @property

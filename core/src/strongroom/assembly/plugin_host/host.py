@@ -232,12 +232,24 @@ class PluginHost(HostAPI):
         yield from services.get(Scanners).scanners
 
     def authenticate(
-        self, *, scope: str | None = None, authenticators: Sequence[str] = (), token: str | None = None
+        self,
+        *,
+        scope: str | None = None,
+        authenticators: Sequence[str] = (),
+        token: str | None = None,
+        audience: str | None = None,
     ) -> str:
         needed = None if scope is None else Scope(scope)
+        if audience is not None and not audience.startswith(f"{self.public_url}/"):
+            raise ValueError("the audience must be below the public URL")
         # The services limit the caller to the tenant of an access key.
         authenticate(
-            Access.USER, scope=needed, authenticators=authenticators, tenant_id=ANY_TENANT, token=token
+            Access.USER,
+            scope=needed,
+            authenticators=authenticators,
+            tenant_id=ANY_TENANT,
+            token=token,
+            audience=audience,
         )
         return current_identity().user_id
 

@@ -219,9 +219,13 @@ class ClientGrantService:
             raise ValueError("a folder needs its tenant")
         if terms.audience in (None, self._issuer):
             return replace(terms, audience=None)
-        if terms.tenant_id is not None:
+        if terms.tenant_id is not None and not self._is_own(terms):
             raise ValueError("a tenant limits tokens for this server only")
         return terms
+
+    def _is_own(self, terms: GrantTerms) -> bool:
+        """Return whether the tokens may open something here: the REST API, or what a plugin serves."""
+        return terms.audience is None or terms.audience.startswith(f"{self._issuer}/")
 
     def _require_user(
         self, connection: Connection, user_id: str, error: type[TokenInvalid | NotFound]
@@ -243,7 +247,7 @@ class ClientGrantService:
         terms: GrantTerms,
         origin: Origin,
     ) -> GrantTokens:
-        if terms.audience is None:
+        if self._is_own(terms):
             scopes = parse_scopes(" ".join(terms.scopes))
             limits = KeyRequest(client.name, scopes, terms.tenant_id, terms.file_id)
             self._keys.require_limits(connection, user, limits)

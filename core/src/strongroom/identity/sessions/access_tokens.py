@@ -55,8 +55,8 @@ class GrantedAccess:
     """What the access token of a grant states in addition to its authorization.
 
     Args:
-        audience: another service; ``None``: this server.
-        tenant_id: the only tenant, if the audience is this server; ``None``: all.
+        audience: another service, or the application of a plugin; ``None``: the REST API.
+        tenant_id: the only tenant here; ``None``: all.
         folder_id: likewise the only folder.
     """
 
@@ -103,10 +103,11 @@ class TokenSigner:
         """
         claims = self._claims(grant)
         claims |= {"client_id": grant.client_id, "scope": " ".join(access.scopes)}
+        claims |= _describe_limits(access)
         if access.audience is not None:
             token = sign_public(self._keys.ring(), _TYPE, {**claims, "aud": access.audience})
             return token, claims["exp"] * 1000
-        claims |= {"aud": [self._issuer], **_describe_limits(access)}
+        claims |= {"aud": [self._issuer]}
         return self._sign(self._keys.ring(), claims), claims["exp"] * 1000
 
     def _claims(self, authorization: Authorization) -> dict[str, Any]:
@@ -146,18 +147,22 @@ class TokenSigner:
             raise TokenInvalid
         return claims
 
-    def check_foreign(self, token: str) -> TokenClaims:
-        """Verify a token of a client's grant whose audience is another service; return its claims.
+    def check_foreign(self, token: str, audience: str | None = None) -> TokenClaims:
+        """Verify a token of a client's grant whose audience is not the REST API; return its claims.
+
+        Args:
+            audience: its audience; ``None``: any.
 
         Raises:
-            TokenInvalid: it was not issued by this server, was altered, or has expired.
+            TokenInvalid: it was not issued by this server, was altered, has expired, or is for another
+                audience.
         """
         try:
             claims = verify_public(self._keys.ring(), token, _TYPE)
             read = _read_claims(claims, self._issuer, is_foreign=True)
         except (ValueError, KeyError, TypeError) as error:
             raise TokenInvalid from error
-        if read.expires_at <= self._clock.now():
+        if read.expires_at <= self._clock.now() or audience not in (None, claims["aud"]):
             raise TokenInvalid
         return read
 

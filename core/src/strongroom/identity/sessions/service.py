@@ -1,7 +1,7 @@
 """Verifies, refreshes and revokes tokens."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
@@ -20,7 +20,7 @@ from strongroom.foundation.errors import (
     UserSuspended,
 )
 from strongroom.foundation.ids import is_id
-from strongroom.identity.sessions.access_tokens import TokenSigner, parse_token_id
+from strongroom.identity.sessions.access_tokens import TokenClaims, TokenSigner, parse_token_id
 from strongroom.identity.sessions.factor_verification import strengthened
 from strongroom.identity.sessions.login_sources import LoginSource
 from strongroom.identity.sessions.models import Authorization
@@ -75,12 +75,23 @@ class AuthorizationService:
         Raises:
             TokenInvalid: the token is forged or has expired.
         """
-        claims = self._signer.check(token)
+        claims = self._check(token, use.audience if use else None)
         if claims.limits is None:
             return Caller(claims.user_id, claims.authorization_id, address)
         if use is None:
             raise TokenInvalid
         return Caller(claims.user_id, claims.authorization_id, address, claims.limits, use)
+
+    def _check(self, token: str, audience: str | None) -> TokenClaims:
+        if audience is None:
+            return self._signer.check(token)
+        with suppress(TokenInvalid):
+            return self._signer.check_foreign(token, audience)
+        claims = self._signer.check(token)
+        # A client's token opens what it was issued for (RFC 8707), also where it would open less.
+        if claims.limits is not None:
+            raise TokenInvalid
+        return claims
 
     def verify(self, token: str) -> Identity:
         """Return the identity of an access token.

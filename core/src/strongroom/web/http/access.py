@@ -115,6 +115,7 @@ def authenticate(
     tenant_id: str | None = None,
     token: str | None = None,
     impersonation: bool | None = None,
+    audience: str | None = None,
 ) -> Caller | None:
     """Verify the token or the access key of the request as far as the route requires it.
 
@@ -130,6 +131,7 @@ def authenticate(
         token: the token or access key to verify; ``None``: the one that the request presents.
         impersonation: whether impersonated users are accepted; ``None``: if the method is safe (RFC
             9110, section 9.2.1).
+        audience: the audience of the tokens of clients; ``None``: the REST API.
 
     Returns:
         The user of the token or key, or ``None`` without any.
@@ -145,7 +147,7 @@ def authenticate(
     # A public route ignores tokens, so that an expired one does not prevent a new login.
     if token is None and access is not Access.PUBLIC:
         token = presented_token()
-    use = KeyUse(scope, tenant_id)
+    use = KeyUse(scope, tenant_id, audience)
     authenticator: TokenAuthenticator | KeyAuthenticator
     if token is not None and not token.startswith(ACCESS_KEY_PREFIX):
         authenticator = get_service(TokenAuthenticator)
