@@ -2,14 +2,17 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from strongroom.plugin_api.grants import GrantClient, GrantTerms, GrantTokens
 from strongroom_mcp.protocol.revisions import CAPABILITIES_KEY, CLIENT_KEY, STATELESS, VERSION_KEY
-from tests.support.api import PASSWORD, Answer, Api, Json, Person
+from tests.support.api import PASSWORD, Answer, Api, Json, Person, claims_of
 
 PLUGINS = ["storage_local", "mcp"]
+PLUGINS_WITH_LOGIN = [*PLUGINS, "login_pages", "oidc_provider"]
 CLIENT = {"name": "test-agent", "version": "1.2"}
+ASSISTANT = GrantClient("assistant", "Assistant")
 EVERY_SCOPE = ("files:read", "files:write", "files:share")
 
 
@@ -121,6 +124,23 @@ class Office:
         """Return an agent with a key for one folder, the first one by default."""
         limits = {"tenantId": self.tenant_id, "fileId": folder or self.folder}
         return Agent(self.api, make_key(self.api, self.user, *scopes, **limits))
+
+    def tokens(self, *scopes: str, audience: str | None = "/mcp", **limits: Any) -> GrantTokens:
+        """Let a client act for the user, for a path of this server; ``None``: the REST API.
+
+        Needs the plugins with a login.
+        """
+        host = self.api.container.hosts.get("oidc_provider")
+        login_id = str(claims_of(str(self.user.token))["jti"]).rpartition("-")[0]
+        uri = f"{host.public_url}{audience}" if audience and audience.startswith("/") else audience
+        terms = GrantTerms(scopes or EVERY_SCOPE, uri, **limits)
+        return host.grants.begin(login_id, ASSISTANT, terms)
+
+    def client(self, *scopes: str, folder: str | None = None) -> Agent:
+        """Return an agent with the token of a client for one folder, the first one by default."""
+        limits = {"tenant_id": self.tenant_id, "file_id": folder or self.folder}
+        token = self.tokens(*scopes, **limits).access_token
+        return Agent(self.api, replace(self.user, token=token))
 
     def records(self, by: Person) -> list[Json]:
         """Return the audit records of calls, the newest first."""

@@ -1,10 +1,11 @@
-"""Runs the contract tests of options and WSGI applications."""
+"""Runs the contract tests of options, discovery and WSGI applications."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from strongroom.testing.discovery import DiscoveryContract
 from strongroom.testing.server import LiveServer, live_server
 from strongroom.testing.state import OpenedPlugin, OptionsContract, opened_plugin
 from strongroom.testing.wsgi import WsgiApplicationContract
@@ -25,6 +26,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
 
 class TestOptions(OptionsContract):
     """The options."""
+
+
+class TestDiscovery(DiscoveryContract):
+    """The metadata of the protected resource."""
 
 
 class TestApplication(WsgiApplicationContract):

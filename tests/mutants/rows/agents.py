@@ -5,6 +5,7 @@ from typing import Final
 from tests.mutants.modules import agents
 
 _PROTOCOL: Final = "mcp/rest/test_protocol.py"
+_CLIENTS: Final = "mcp/rest/test_client_tokens.py"
 _TOOLS: Final = "mcp/rest/test_reading_tools.py"
 
 ROWS: Final = (
@@ -20,9 +21,25 @@ ROWS: Final = (
         "agents-caller",
         "A request needs a token or an access key with a scope of files.",
         "callers.py::find_caller",
-        "host.authenticate(scope=Scope.FILES_READ)",
-        "host.authenticate(scope=Scope.TENANTS_READ)",
+        "host.authenticate(scope=Scope.FILES_READ, audience=get_resource(host))",
+        "host.authenticate(scope=Scope.TENANTS_READ, audience=get_resource(host))",
         f"{_PROTOCOL}::TestHttp::test_a_request_needs_a_caller",
+    ),
+    agents(
+        "agents-audience",
+        "A client's token for another service opens no tool.",
+        "callers.py::find_caller",
+        "host.authenticate(scope=Scope.FILES_READ, audience=get_resource(host))",
+        "host.authenticate(scope=Scope.FILES_READ)",
+        f"{_CLIENTS}::test_each_kind_of_token_opens_its_own_service",
+    ),
+    agents(
+        "agents-scopes-of-a-client",
+        "A client learns the scopes that it lacks.",
+        "tools/tool.py::call",
+        "if isinstance(failure, ScopeMissing) and host.caller and host.caller.client_id:",
+        "if False:",
+        f"{_CLIENTS}::test_a_client_learns_all_scopes_of_a_tool",
     ),
     agents(
         "agents-rate",

@@ -190,6 +190,8 @@ class ApiError(Exception):
     """The invalid fields."""
     retry_after: int | None
     """The seconds of ``Retry-After``; ``None`` for the default of the status."""
+    scope: str | None = None
+    """The scope that the caller lacks, of ``error.insufficient-scope``."""
 
     def __init__(self, kind: ErrorKind, *, details: Sequence[FieldError] = ()) -> None:
         super().__init__(kind.message)

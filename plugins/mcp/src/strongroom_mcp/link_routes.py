@@ -46,7 +46,9 @@ def _receive(host: HostAPI, environ: WSGIEnvironment, link: Link) -> dict[str, A
         )
     else:
         file = host.files.upload(link.tenant_id, link.file_id, link.name, source, size=size)
-    details = {"tool": "files_upload_link", "keyId": link.key_id, "tenant": link.tenant_id}
+    key_id = None if link.client_id else link.key_id
+    maker = {"keyId": key_id, "client": link.client_id}
+    details = {"tool": "files_upload_link", **maker, "tenant": link.tenant_id}
     host.audit("upload", "file", file.id, details)
     return file_record(file)
 

@@ -1,7 +1,7 @@
 """Links for content that does not pass through the model: one file to download, or one to upload.
 
 A link is a sealed text in a URL, so that no table is needed. It has the rights of its maker at the time
-of its use, for one file or folder, and ends with the access key by which it was made.
+of its use, for one file or folder, and ends with the access key or the grant by which it was made.
 """
 
 import json
@@ -32,6 +32,8 @@ class Link:
         name: the name of a new file; ``None`` for an existing one.
         revision: the revision of the content that an upload replaces.
         expires_at: milliseconds since the Unix epoch.
+        key_id: the access key or the grant that made it; ``None``: a login did.
+        client_id: the client of the grant.
     """
 
     kind: Kind
@@ -40,6 +42,7 @@ class Link:
     file_id: str
     expires_at: int
     key_id: str | None = None
+    client_id: str | None = None
     name: str | None = None
     revision: int | None = None
 
@@ -65,7 +68,8 @@ def make_link(
     caller = host.caller
     assert caller is not None  # noqa: S101  the request was authenticated
     expires_at = host.clock.now() + SECONDS[kind] * 1000
-    return Link(kind, caller.user_id, tenant_id, file_id, expires_at, caller.key_id, name, revision)
+    maker = (caller.key_id, caller.client_id)
+    return Link(kind, caller.user_id, tenant_id, file_id, expires_at, *maker, name, revision)
 
 
 def get_url(host: HostAPI, link: Link) -> str:

@@ -14,7 +14,7 @@ class McpOptions:
         120,
         minimum=1,
         maximum=100_000,
-        help="Requests per minute of one access key, or of one user without an access key.",
+        help="Requests per minute of an access key, of a client that a user has allowed, or of a user.",
     )
     origins: tuple[str, ...] = option(
         (),

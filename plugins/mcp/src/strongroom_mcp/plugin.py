@@ -1,8 +1,10 @@
 """Entry point of the plugin."""
 
 from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.discovery import DiscoveryDocument
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import LargeBody, MountedApplication
+from strongroom_mcp.callers import describe_resource
 from strongroom_mcp.links import PREFIX
 from strongroom_mcp.options import McpOptions
 from strongroom_mcp.protocol.endpoint import MAX_BODY
@@ -14,6 +16,11 @@ API_VERSION = "2.0"
 @hookimpl
 def register_options() -> type[McpOptions]:
     return McpOptions
+
+
+@hookimpl
+def register_discovery(host: HostAPI) -> list[DiscoveryDocument]:
+    return [describe_resource(host)]
 
 
 @hookimpl

@@ -323,7 +323,7 @@ def test_each_call_is_recorded_with_the_key_and_the_client(office: Office, agent
     for record in records:
         assert record["actor"]["$ref"] == office.user.id
         assert record["details"]["keyId"] == key_id
-        assert record["details"]["client"] == f"{CLIENT['name']} {CLIENT['version']}"
+        assert record["details"]["program"] == f"{CLIENT['name']} {CLIENT['version']}"
     tools = [(record["details"]["tool"], record["details"]["outcome"]) for record in records]
     assert tools == [
         ("resources/read", "ok"),

@@ -71,17 +71,17 @@ class Endpoint:
             headers: the headers with their names in lower case.
         """
         if not is_own_origin(headers.get("origin"), self._origins):
-            return _refusal(403, "The origin of the page is not allowed.")
+            return refusal(403, "The origin of the page is not allowed.")
         if method != "POST":
-            return _refusal(405, "Only POST is allowed.", {"Allow": "POST"})
+            return refusal(405, "Only POST is allowed.", {"Allow": "POST"})
         return None
 
     def answer(self, headers: Mapping[str, str], body: bytes) -> HttpReply:
         """Return the response to a POST of a known caller."""
         if not accepts_json(headers.get("accept")):
-            return _refusal(406, "Accept must have application/json and text/event-stream.")
+            return refusal(406, "Accept must have application/json and text/event-stream.")
         if not is_json(headers.get("content-type")):
-            return _refusal(415, "Content-Type must be application/json.")
+            return refusal(415, "Content-Type must be application/json.")
         value: Mapping[str, Any] = {}
         try:
             value = read_object(body)
@@ -104,5 +104,6 @@ def _failure(value: Mapping[str, Any], error: ProtocolError, status: int | None 
     return HttpReply(status or _STATUSES.get(error.code, _OK), make_error(read_id(value), error))
 
 
-def _refusal(status: int, message: str, headers: Mapping[str, str] | None = None) -> HttpReply:
+def refusal(status: int, message: str, headers: Mapping[str, str] | None = None) -> HttpReply:
+    """Return the refusal of a request whatever its message is."""
     return HttpReply(status, make_error(None, ProtocolError(INVALID_REQUEST, message)), headers or {})

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.web import ApiError
 
 _ADVICE: Final = {
@@ -41,6 +42,18 @@ class ToolFailed(Exception):
     def __init__(self, message: str, code: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+class ScopeMissing(ToolFailed):
+    """The caller lacks a scope of a tool; a client can request it from the user.
+
+    Args:
+        scopes: all scopes of the call.
+    """
+
+    def __init__(self, tool_scope: str, scope: str) -> None:
+        super().__init__(f"This tool needs an access key with the scope {scope}.", "scope")
+        self.scopes = tuple(dict.fromkeys((Scope.FILES_READ.value, str(tool_scope), str(scope))))
 
 
 def translate(error: ApiError) -> ToolFailed:

@@ -10,7 +10,7 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
 from strongroom_mcp.protocol.registry import Client, Hints, Tool, ToolResult, text_block
 from strongroom_mcp.tools.arguments import MAX_ID, Arguments, describe, parse
-from strongroom_mcp.tools.failures import ToolFailed, translate
+from strongroom_mcp.tools.failures import ScopeMissing, ToolFailed, translate
 
 READ_ONLY: Final = Hints(is_read_only=True, is_idempotent=True)
 
@@ -52,7 +52,11 @@ def has_scope(host: HostAPI, scope: Scope) -> bool:
 
 
 def call(host: HostAPI, tool: FileTool, arguments: Mapping[str, Any], client: Client) -> ToolResult:
-    """Run a tool for the caller, and record the call."""
+    """Run a tool for the caller, and record the call.
+
+    Raises:
+        ScopeMissing: the caller is a client with a grant, which can request further scopes.
+    """
     failure: ToolFailed | None = None
     try:
         result = _run(host, tool, arguments)
@@ -60,16 +64,20 @@ def call(host: HostAPI, tool: FileTool, arguments: Mapping[str, Any], client: Cl
         failure = error
         result = ToolResult([text_block(str(error))], is_error=True)
     record_call(host, tool.name, arguments, client, failure)
+    if isinstance(failure, ScopeMissing) and host.caller and host.caller.client_id:
+        raise failure
     return result
 
 
 def _run(host: HostAPI, tool: FileTool, arguments: Mapping[str, Any]) -> ToolResult:
     if not has_scope(host, tool.scope):
-        raise ToolFailed(f"This tool needs an access key with the scope {tool.scope}.", "scope")
+        raise ScopeMissing(tool.scope, tool.scope)
     values = parse(tool.arguments, arguments)
     try:
         return tool.run(host, values)
     except ApiError as error:
+        if error.scope is not None and host.caller and host.caller.client_id:
+            raise ScopeMissing(tool.scope, error.scope) from error
         raise translate(error) from error
 
 
@@ -80,14 +88,17 @@ def record_call(
     client: Client,
     failure: ToolFailed | None = None,
 ) -> None:
-    """Record a call in the audit log: the user, the access key, the program, the file, the outcome."""
+    """Record a call in the audit log: the user, the key or the client, the file, the outcome.
+
+    The program is what the sender says about itself; the server adds the client of a grant.
+    """
     caller = host.caller
     assert caller is not None  # noqa: S101  the request was authenticated
     kind, target = _target(arguments, caller.user_id)
     details = {
         "tool": tool,
-        "keyId": caller.key_id,
-        "client": f"{client.name} {client.version}".strip() or None,
+        "keyId": None if caller.client_id else caller.key_id,
+        "program": f"{client.name} {client.version}".strip() or None,
         "tenant": _read_id(arguments, "tenantId") or caller.tenant_id,
         "outcome": failure.code if failure else "ok",
     }
