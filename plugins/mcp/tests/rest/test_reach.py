@@ -2,19 +2,21 @@
 
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any, Final
 
 import pytest
-from tests.support.agents import PLUGINS, Office, modern_headers, modern_message
+from tests.support.agents import PLUGINS_WITH_LOGIN, Agent, Office, modern_headers, modern_message
 from tests.support.api import Api
 from tests.support.campaign import campaign_size
 from tests.support.databases import on_sqlite
 
 pytestmark = [
     on_sqlite,
-    pytest.mark.config({"plugins": {"enabled": PLUGINS, "mcp": {"max_calls_per_minute": 100_000}}}),
+    pytest.mark.config(
+        {"plugins": {"enabled": PLUGINS_WITH_LOGIN, "mcp": {"max_calls_per_minute": 100_000}}}
+    ),
 ]
 
 CALLS: Final = campaign_size("MCP_CALLS", 2000)
@@ -86,8 +88,11 @@ class Calls:
         return self.random.choice([True, False] if schema["type"] == "boolean" else self.texts)
 
 
-def test_random_calls_return_no_node_outside(office: Office) -> None:
-    calls, agent = Calls(office, SEED), office.agent()
+@pytest.mark.parametrize("make_agent", [Office.agent, Office.client], ids=["key", "token"])
+def test_random_calls_return_no_node_outside(
+    office: Office, make_agent: Callable[[Office], Agent]
+) -> None:
+    calls, agent = Calls(office, SEED), make_agent(office)
     tools = agent.result("tools/list")["tools"]
     before = office.api.get(f"{office.path}/owners/me/files", by=office.user).json["data"]
     leaks, failures, successes = [], [], 0
