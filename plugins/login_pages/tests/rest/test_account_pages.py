@@ -354,7 +354,7 @@ class TestDevices:
         text = see(browser, "/devices")
         assert text.index("The &lt;Wiki&gt;") < text.index("acts for you")
         path = f"/account/devices/{tokens.grant.id}/removal"
-        assert f'href="{path}" aria-label="Remove the access of The &lt;Wiki&gt;"' in text
+        assert f'href="{path}" data-asks aria-label="Remove the access of The &lt;Wiki&gt;"' in text
         assert "Remove access" in browser.open(path).text
         browser.open(path, browser.forms[""])
         assert grants.inspect(tokens.access_token) is None

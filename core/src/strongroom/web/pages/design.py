@@ -20,6 +20,11 @@ from strongroom.web.pages.page_texts import PageTexts
 from strongroom.web.pages.page_themes import THEMES
 from strongroom.web.pages.static_files import StaticContent, StaticFolder, static_path
 
+_SCRIPTS: Final = (
+    *("zone.js", "parts.js", "documents.js", "texts.js"),
+    *("frame.js", "palette.js", "questions.js"),
+)
+
 OWNER: Final = "strongroom"
 """The folder of the design among the static files."""
 
@@ -106,10 +111,7 @@ class PageDesign:
         }
         contents = {name: sheet.encode() for name, sheet in sheets.items()}
         contents["icons.svg"] = (pages / "vendor/icons.svg").read_bytes()
-        contents |= {
-            name: compact_file(name, (pages / name).read_bytes())
-            for name in ("zone.js", "parts.js", "documents.js", "texts.js", "frame.js", "palette.js")
-        }
+        contents |= {name: compact_file(name, (pages / name).read_bytes()) for name in _SCRIPTS}
         contents |= {file.name: file.content for file in self._files.values()}
         return StaticFolder({name: StaticContent(content) for name, content in contents.items()})
 

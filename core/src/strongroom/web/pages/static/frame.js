@@ -35,6 +35,17 @@ for (const box of document.querySelectorAll("[data-choices]")) {
 
 const palette = document.getElementById("palette");
 
+// Links that a modified click opens elsewhere open in place: a page that asks as a dialog, the search as the palette.
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest("[data-palette], [data-asks]");
+  const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+  if (!link || !isPlain) return;
+  event.preventDefault();
+  if (link.matches("[data-palette]")) return openPalette(link);
+  const {openQuestion} = await import("./questions.js");
+  openQuestion(link);
+});
+
 async function openPalette(link) {
   const {open} = await import("./palette.js");
   open(palette, new URL(link.href));
@@ -42,12 +53,6 @@ async function openPalette(link) {
 
 if (palette) {
   const link = document.querySelector("[data-palette]");
-  document.addEventListener("click", (event) => {
-    const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
-    if (!event.target.closest("[data-palette]") || !isPlain) return;
-    event.preventDefault();
-    openPalette(link);
-  });
   document.addEventListener("keydown", (event) => {
     const isKey = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "k";
     if (!isKey || event.isComposing || document.querySelector("dialog[open]:not(#palette)")) return;

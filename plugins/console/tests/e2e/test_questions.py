@@ -1,0 +1,47 @@
+"""Pages that ask before a change, which open as dialogs in Chromium."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, expect
+from tests.support.browsers import needs_chromium
+from tests.support.console_desk import Desk
+
+pytestmark = [needs_chromium]
+
+
+def open_question(desk: Desk) -> Locator:
+    desk.page.goto(f"{desk.server.url}/console/tenants/{desk.tenant}/settings/")
+    desk.page.get_by_role("link", name="Delete space").click()
+    dialog = desk.page.locator("dialog.question:modal")
+    expect(dialog).to_be_visible()
+    return dialog
+
+
+def test_a_question_opens_over_the_page_and_can_be_cancelled(desk: Desk) -> None:
+    dialog = open_question(desk)
+    expect(dialog.locator("input[name=name]")).to_be_focused()
+    assert [fault["id"] for fault in Axe().run(desk.page).response["violations"]] == []
+    dialog.get_by_role("link", name="Cancel").click()
+    expect(dialog).to_have_count(0)
+    assert desk.page.url.endswith("/settings/")
+
+
+def test_the_escape_key_closes_a_question_which_opens_again(desk: Desk) -> None:
+    dialog = open_question(desk)
+    desk.page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    open_question(desk)
+
+
+def test_a_question_with_a_fault_is_the_page_with_the_fault(desk: Desk) -> None:
+    dialog = open_question(desk)
+    dialog.locator("input[name=name]").fill("Another name")
+    dialog.get_by_role("button", name="Delete space").click()
+    expect(desk.page.locator(".sheet.question [role=alert]")).to_be_visible()
+
+
+def test_the_answer_in_the_dialog_changes_the_server(desk: Desk) -> None:
+    dialog = open_question(desk)
+    dialog.locator("input[name=name]").fill("Acme")
+    dialog.get_by_role("button", name="Delete space").click()
+    desk.page.wait_for_url(lambda url: desk.tenant not in url)
