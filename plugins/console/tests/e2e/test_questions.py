@@ -1,6 +1,5 @@
 """Pages that ask before a change, which open as dialogs in Chromium."""
 
-import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, expect
 from tests.support.browsers import needs_chromium

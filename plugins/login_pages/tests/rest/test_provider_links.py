@@ -51,7 +51,8 @@ def places(page: str) -> dict[str, list[str]]:
 def test_a_few_are_buttons_with_pictures(api: Api) -> None:
     page = PageBrowser(api).open("/account/login").text
     assert places(page) == {"first": [], "tabs": [], "links": ["alpha", "beta"], "more": []}
-    assert re.search(r'<img src="/static/town/\w+/mark.svg" alt="" [^>]*>Log in with Alpha', page)
+    assert re.search(r'<img src="/static/town/\w+/mark.svg" alt="" [^>]*>Alpha ', page)
+    assert 'aria-label="Log in with Alpha"' in page
     assert "<details>" not in page
 
 

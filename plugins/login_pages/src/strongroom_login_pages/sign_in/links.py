@@ -19,7 +19,8 @@ class ShownLinks:
 
     Args:
         first: the links of the app that the browser is in, before all other ways.
-        tabs: the links to a QR code, next to the password. Phones cannot scan their own screen.
+        tabs: the links to a QR code, next to the password, one for each platform. Phones cannot scan
+            their own screen.
         links: buttons below the form.
         more: further buttons, which the page unfolds.
     """
@@ -41,11 +42,21 @@ class ShownLinks:
         """
         first = [link for link in links if link.is_of_app]
         has_tabs = has_form and not first and not _PHONE.search(user_agent)
-        tabs = [link for link in links if has_tabs and link.link and link.link.shows_qr_code]
+        scans = [link for link in links if has_tabs and link.link and link.link.shows_qr_code]
+        tabs = _one_for_each_platform(scans)
         rest = [link for link in links if link not in first and link not in tabs]
+        rest.sort(key=lambda link: link in scans)
         if last in [link.name for link in rest[_MOST:]]:
             rest.sort(key=lambda link: link.name != last)
         return cls(first, tabs, rest[:_MOST], rest[_MOST:])
+
+
+def _one_for_each_platform(links: Sequence[PageLink]) -> list[PageLink]:
+    """Return the first link of each platform, because two tabs of one would have the same text."""
+    firsts: dict[str, PageLink] = {}
+    for link in links:
+        firsts.setdefault(link.platform, link)
+    return list(firsts.values())
 
 
 @dataclass(slots=True, eq=False, repr=False)
