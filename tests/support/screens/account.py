@@ -56,6 +56,7 @@ def show_removal_of_app(visitor: Visitor) -> None:
 
 def show_new_key(visitor: Visitor) -> None:
     own("/account/access-keys")(visitor)
+    visitor.press("[commandfor=new-key]")
     visitor.fill(name="Laptop")
     visitor.page.locator("[name=scopes]").first.check()
     visitor.press("form[action$='/access-keys'] button")

@@ -90,6 +90,7 @@ def of_tenant(page: str) -> Any:
 
 def create_server_key(visitor: Visitor) -> None:
     of_server("service-accounts/{server_account}/")(visitor)
+    visitor.press("[commandfor=new-key]")
     visitor.fill(name="Laptop")
     visitor.page.locator("form[action$='/keys'] [type=checkbox]").first.check()
     visitor.press("form[action$='/keys'] button")
@@ -126,6 +127,7 @@ def remove_from_trash(visitor: Visitor) -> None:
 
 def create_key(visitor: Visitor) -> None:
     of_tenant("service-accounts/{account}/")(visitor)
+    visitor.press("[commandfor=new-key]")
     visitor.fill(name="Laptop")
     visitor.page.locator("[name=scopes]").first.check()
     visitor.press("form[action$='/keys'] button")

@@ -45,6 +45,7 @@ def test_a_new_key_is_copied(desk: Desk) -> None:
     page.goto(f"{desk.server.url}/console/tenants/{desk.tenant}/service-accounts/")
     page.get_by_label("Name").fill("Backup")
     page.get_by_role("button", name="Create service account").click()
+    page.get_by_role("button", name="New key").click()
     page.get_by_label("Name").fill("Nightly")
     page.get_by_label("Read files").check()
     page.get_by_role("button", name="Create key").click()

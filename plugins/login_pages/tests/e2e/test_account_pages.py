@@ -121,6 +121,7 @@ def test_a_key_is_created_copied_and_revoked(person: Person, inspection: Inspect
     page = person.page
     person.open("/access-keys")
     inspection.inspect("access keys")
+    person.press("new-key")
     fill(person, "name-of-key", "Backup")
     page.get_by_label(person.text("files:read")).check()
     person.press("create-key")
