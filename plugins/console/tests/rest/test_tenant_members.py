@@ -77,6 +77,31 @@ class TestMembers:
             assert browser.path == path
             assert 'role="alert"' in browser.page.text
 
+    def test_an_address_is_invited_with_the_role(
+        self, api: Api, browser: PageBrowser, root: str, tenant: str, person: Person
+    ) -> None:
+        page = browser.open(f"{root}/members/")
+        assert re.search(r'<select id="user"[^>]* data-invite="Invite {address}"', page.text)
+        browser.submit(f"{root}/members/", user="invite:dora@example.com", role="records")
+        assert "dora@example.com" in browser.message
+        invited = api.get(f"{tenant}/invitations", by=person).json["data"]
+        assert [(item["email"], item["role"]) for item in invited] == [("dora@example.com", "records")]
+
+    def test_administrators_of_the_server_choose_among_the_users_that_are_found(
+        self, api: Api, log_in: LogIn
+    ) -> None:
+        admin, carol = api.person(admin=True), api.person(name="Carol Unique")
+        path = f"/console{api.tenant(admin).removeprefix('/api/v1')}/members/"
+        browser = log_in(admin)
+        assert f'<option value="{carol.id}"' in browser.open(f"{path}?find=Unique").text
+        assert f'<option value="{carol.id}"' not in browser.open(f"{path}?find=Nobody").text
+
+    def test_an_administrator_of_a_space_sees_no_other_users(
+        self, api: Api, browser: PageBrowser, root: str
+    ) -> None:
+        carol = api.person(name="Carol Unique")
+        assert f'<option value="{carol.id}"' not in browser.open(f"{root}/members/?find=Unique").text
+
     def test_an_administrator_changes_a_role(
         self, api: Api, browser: PageBrowser, root: str, tenant: str, person: Person, bob: Person
     ) -> None:

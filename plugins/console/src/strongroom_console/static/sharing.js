@@ -114,7 +114,7 @@ function raise(report) {
 
 // An address that is no member's is invited.
 document.addEventListener("input", (event) => {
-  const form = event.target.closest?.(".sharing .addition");
+  const form = event.target.closest?.(".addition");
   const select = form?.querySelector("select[data-invite]");
   if (!select || !event.target.matches("[role=combobox]")) return;
   select.querySelector("option[data-new]")?.remove();
@@ -138,7 +138,7 @@ document.addEventListener("change", (event) => {
 
 // A space with more people than the page offers is searched by the server.
 document.addEventListener("input", (event) => {
-  const select = event.target.closest?.(".sharing .addition")?.querySelector("select[data-source]");
+  const select = event.target.closest?.(".addition")?.querySelector("select[data-source]");
   if (!select || !event.isTrusted || !event.target.matches("[role=combobox]")) return;
   clearTimeout(search);
   select.dataset.missing ??= select.dataset.nothing;
@@ -157,6 +157,6 @@ async function offerFound(select, input) {
 }
 
 function prepareAddition(root) {
-  for (const button of root.querySelectorAll(".addition > button")) button.hidden = true;
+  for (const button of root.querySelectorAll(".addition:has([data-at-once]) > button")) button.hidden = true;
 }
 prepareAddition(document);

@@ -1,6 +1,6 @@
 """The members of a tenant: the list with its search, new members, and leaving the tenant."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -22,6 +22,10 @@ from strongroom_console.visit import ConsoleVisit, console_visit
 members: Final = Blueprint("members", __name__, url_prefix="/tenants/<tenant_id>")
 
 _SECTION: Final = "members/"
+_MOST_OFFERED: Final = 20
+_INVITE: Final = "invite:"
+"""The beginning of the value of a choice that is an address."""
+
 _CHIPS: Final = {("role", "admin"): "administrators", ("role", "records"): "records-managers"}
 
 Json = Mapping[str, Any]
@@ -46,7 +50,16 @@ def show_members(tenant_id: str) -> Any:
         chips=make_chips(_CHIPS, query),
         roles=ROLES,
         service_accounts=service_account_ids(visit, tenant_id) if is_administrator else (),
+        users=_offered_users(visit) if is_administrator else (),
     )
+
+
+def _offered_users(visit: ConsoleVisit) -> Sequence[Json]:
+    """Return the users who can be added: those that administrators of the server search for."""
+    if not visit.is_administrator:
+        return ()
+    sought = {"q": request.args.get("find", "").strip()[:255]}
+    return visit.find("/users", pageSize=_MOST_OFFERED, **(sought if sought["q"] else {}))
 
 
 def _query() -> Json:
@@ -73,11 +86,19 @@ def _matching(visit: ConsoleVisit, tenant_id: str, query: Json) -> tuple[list[Js
 
 @members.post("/members/")
 def add_member(tenant_id: str) -> Any:
-    """Add a user as a member."""
-    visit = console_visit()
-    user_id = _user_id(visit, request.form.get("user", "").strip())
+    """Add a user as a member, or invite an address."""
+    visit, user = console_visit(), request.form.get("user", "").strip()
+    if user.startswith(_INVITE):
+        return _invite(visit, tenant_id, user.removeprefix(_INVITE))
+    user_id = _user_id(visit, user)
     response = visit.rest("PUT", tenant_path(tenant_id, "members", user_id), role_of_form())
     return visit.follow(response, page_path(tenant_id, "members"), "member-added")
+
+
+def _invite(visit: ConsoleVisit, tenant_id: str, address: str) -> Any:
+    body = {"email": address, "groups": [], **role_of_form()}
+    response = visit.rest("POST", tenant_path(tenant_id, "invitations"), body)
+    return visit.follow(response, page_path(tenant_id, "members"), "invited", name=address)
 
 
 def role_of_form() -> dict[str, str]:
