@@ -161,6 +161,19 @@ class TestMembers:
 
 
 class TestGroups:
+    def test_the_changes_of_a_group_are_in_a_menu(
+        self, api: Api, browser: PageBrowser, root: str, tenant: str, person: Person
+    ) -> None:
+        page = browser.open(f"{root}/groups/").text
+        assert 'commandfor="new-group"' in page
+        browser.submit(f"{root}/groups/", name="Sales")
+        page = browser.page.text
+        assert 'popovertarget="group-menu"' in page
+        assert re.search(r'class="popup-item"[^>]* commandfor="rename"', page)
+        assert re.search(r'<dialog id="rename" class="window"', page)
+        group = groups(api, tenant, person)["Sales"]
+        assert f'href="{root}/groups/{group}/removal" data-asks' in page
+
     def test_an_administrator_creates_renames_and_deletes_a_group(
         self, api: Api, browser: PageBrowser, root: str, tenant: str, person: Person
     ) -> None:

@@ -106,7 +106,7 @@ async function sendForm(form, submitter) {
 // The ids of the list are taken: a label must find the field of its own form.
 function renameIds(root) {
   const renamed = (id) => (root.querySelector(`#${CSS.escape(id)}`) ? `drawer-${id}` : id);
-  const references = ["for", "aria-labelledby", "aria-describedby", "aria-controls", "data-copy", "href"];
+  const references = ["for", "aria-labelledby", "aria-describedby", "aria-controls", "data-copy", "popovertarget", "commandfor", "href"];
   for (const name of references) {
     for (const element of root.querySelectorAll(`[${name}]`)) {
       const value = element.getAttribute(name);
