@@ -155,6 +155,7 @@ def test_the_pages_are_accessible(desk: Desk) -> None:
     inspection.inspect("link created")
     desk.page.get_by_role("link", name="Manage").click()
     inspection.inspect("link")
+    desk.page.get_by_role("button", name="Actions").click()
     desk.page.get_by_role("link", name="Delete link").click()
     inspection.inspect("link deletion")
     desk.page.goto(f"{desk.server.url}/console/tenants/{desk.tenant}/shares/")

@@ -251,6 +251,17 @@ class TestLinks:
         assert share["audience"] == {"userIds": [space.member.id]}
         assert share["notify"]
 
+    def test_the_page_of_a_link_folds_what_is_rarely_changed(self, space: Space, node: Json) -> None:
+        self.create(space, node, kind="read", label="Plan")
+        (share,) = self.shares(space)
+        path = f"{space.root}/shares/{share['id']}/"
+        text = space.browser.open(path).text
+        assert re.search(r"<details>\s*<summary>More options", text)
+        assert 'popovertarget="link-menu"' in text
+        assert f'href="{path}delete" data-asks' in text
+        refused = space.browser.submit(path, maxDownloads="many")
+        assert re.search(r"<details open>\s*<summary>More options", refused.text)
+
     def test_a_form_that_is_refused_keeps_its_input(self, space: Space, node: Json) -> None:
         for fields in (
             {"password": "short", "label": "Kept"},
