@@ -130,6 +130,10 @@ class Visitor:
         for name, value in values.items():
             self.page.locator(f"[name='{name}']:visible").first.fill(value)
 
+    def follow(self, selector: str) -> None:
+        """Open the page of the first link of a selector, which scripts may show as a dialog."""
+        self.go(self.page.locator(selector).first.get_attribute("href") or "")
+
     def press(self, selector: str) -> None:
         """Press the first visible control of a selector."""
         self.page.locator(f"{selector}:visible").first.click()

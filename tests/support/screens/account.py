@@ -51,12 +51,11 @@ def show_new_codes(visitor: Visitor) -> None:
 
 def show_removal_of_app(visitor: Visitor) -> None:
     log_in_with_app(visitor)
-    visitor.press("a[href*='/factors/']")
+    visitor.follow("a[href*='/factors/']")
 
 
 def show_new_key(visitor: Visitor) -> None:
-    own("/account/access-keys")(visitor)
-    visitor.press("[commandfor=new-key]")
+    show_key_form(visitor)
     visitor.fill(name="Laptop")
     visitor.page.locator("[name=scopes]").first.check()
     visitor.press("form[action$='/access-keys'] button")
@@ -65,7 +64,7 @@ def show_new_key(visitor: Visitor) -> None:
 def show_removal_of_key(visitor: Visitor) -> None:
     show_new_key(visitor)
     visitor.go("/account/access-keys")
-    visitor.press("a[href$='/removal']")
+    visitor.follow("a[href$='/removal']")
 
 
 def show_removal_of_device(visitor: Visitor) -> None:
@@ -73,7 +72,18 @@ def show_removal_of_device(visitor: Visitor) -> None:
     visitor.stage.server.log_in(email)
     open_account(visitor, email)
     visitor.go("/account/devices")
-    visitor.press("a[href$='/removal']")
+    visitor.follow("a[href$='/removal']")
+
+
+def show_key_form(visitor: Visitor) -> None:
+    own("/account/access-keys")(visitor)
+    visitor.press("[commandfor=new-key]")
+
+
+def show_deletion_dialog(visitor: Visitor) -> None:
+    own("/account/privacy")(visitor)
+    visitor.press("a[data-asks]")
+    visitor.page.locator("dialog.question").wait_for()
 
 
 def show_deletion(visitor: Visitor) -> None:
@@ -102,7 +112,7 @@ def show_invitations(visitor: Visitor) -> None:
 
 def show_refused_invitation(visitor: Visitor) -> None:
     show_invitations(visitor)
-    visitor.press("a[href$='/removal']")
+    visitor.follow("a[href$='/removal']")
 
 
 def show_new_address(visitor: Visitor) -> None:
@@ -164,6 +174,7 @@ ACCOUNT: Final = (
         own("/account/devices/others"),
     ),
     Screen("access keys", "login_pages/account/access_keys", own("/account/access-keys"), names=SCOPES),
+    Screen("form of an access key", "login_pages/account/access_keys", show_key_form, names=SCOPES),
     Screen("new access key", "login_pages/account/access_key", show_new_key, names=SCOPES),
     Screen(
         "removal of an access key",
@@ -177,6 +188,9 @@ ACCOUNT: Final = (
     ),
     Screen("own data", "login_pages/account/privacy", own("/account/privacy")),
     Screen("deletion", "login_pages/account/deletion", show_deletion),
+    Screen(
+        "deletion in a dialog", "login_pages/account/privacy", show_deletion_dialog, needs_scripts=True
+    ),
     Screen("scheduled deletion", "login_pages/account/privacy", show_scheduled_deletion),
     Screen("new authenticator app", "login_pages/account/enrolment", show_app, names="[A-Z2-7]{16,}"),
     Screen(

@@ -56,7 +56,7 @@ def show_apps(visitor: Visitor) -> None:
 
 def show_withdrawal(visitor: Visitor) -> None:
     show_apps(visitor)
-    visitor.press("a[href$='/removal']")
+    visitor.follow("a[href$='/removal']")
 
 
 def show_no_apps(visitor: Visitor) -> None:
