@@ -8,7 +8,7 @@ from statistics import mean
 from typing import Final
 
 import pytest
-from tests.support.api import Answer, Api
+from tests.support.api import PASSWORD, Answer, Api
 from tests.support.console_town import CONFIG, CONSOLE, UNKNOWN, ConsoleTown, routes
 from tests.support.databases import on_sqlite
 from tests.support.page_browser import PageBrowser
@@ -97,11 +97,43 @@ def test_pages_of_the_account_are_not_compressed(browser: PageBrowser, path: str
     assert coding(browser.request(path, None, **ONLY_GZIP)) is None
 
 
-def test_a_page_of_a_share_is_not_compressed_because_its_path_is_a_secret(town: ConsoleTown) -> None:
-    share = f"{town.tenant}/shares/{town.parameters['share_id']}"
-    path = "/s/" + town.api.get(share, by=town.owner).json["url"].rpartition("/")[2]
-    page = PageBrowser(town.api).request(path, None, **ONLY_GZIP)
-    assert (page.status_code, coding(page)) == (200, None)
+class TestShares:
+    """The page of a shared folder shows no secret but its own path."""
+
+    @pytest.mark.parametrize("site", ["same-origin", "none", "cross-site", ""])
+    def test_a_folder_is_compressed_whichever_site_leads_to_it(
+        self, town: ConsoleTown, site: str
+    ) -> None:
+        page = led(town.api, shared(town, kind="read"), site)
+        assert (page.status_code, coding(page)) == (200, "gzip")
+
+    def test_a_page_with_a_form_is_not_compressed(self, town: ConsoleTown) -> None:
+        page = led(town.api, shared(town, kind="drop"), "none")
+        assert (page.status_code, coding(page)) == (200, None)
+
+    def test_a_folder_is_not_compressed_if_its_path_alone_does_not_open_it(
+        self, town: ConsoleTown
+    ) -> None:
+        path, visitor = shared(town, kind="read", password=PASSWORD), PageBrowser(town.api)
+        page = visitor.request(path, None, **ONLY_GZIP)
+        assert (page.status_code, coding(page)) == (200, None)
+        assert visitor.request(path, {"password": PASSWORD}).status_code == 303
+        shown = visitor.request(f"{path}/", None, **ONLY_GZIP)
+        assert (shown.status_code, coding(shown)) == (200, None)
+        assert 'name="password"' not in shown.text
+
+
+def shared(town: ConsoleTown, **terms: str) -> str:
+    """Return the path of a new share of a folder."""
+    shares = f"{town.tenant}/files/{town.parameters['folder_id']}/shares"
+    share = town.api.post(shares, by=town.owner, json=terms)
+    assert share.status_code == 201, share.json
+    return "/s/" + str(share.json["url"].rpartition("/")[2])
+
+
+def led(api: Api, path: str, site: str) -> Answer:
+    """Return a page as a browser gets it that another site has led there."""
+    return PageBrowser(api).request(path, None, **ONLY_GZIP, **{"Sec-Fetch-Site": site})
 
 
 def test_a_page_is_coded_as_the_browser_accepts(browser: PageBrowser, files: str) -> None:

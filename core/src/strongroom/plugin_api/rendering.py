@@ -7,10 +7,16 @@ A page is a template of the plugin's package, in the design of the server's own 
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final, Literal
 
 from strongroom.plugin_api.forms import FormsAPI
 from strongroom.plugin_api.pages import MenuGroup, PageLink
+
+PageCompression = bool | Literal["any-site"]
+"""Whether a page is compressed, see :meth:`PagesAPI.render`."""
+
+ANY_SITE: Final = "any-site"
+"""A page that is compressed whichever site has led the browser to it."""
 
 
 class PagesAPI(ABC):
@@ -24,7 +30,7 @@ class PagesAPI(ABC):
         status: int = 200,
         policy: Mapping[str, str] | None = None,
         language: str | None = None,
-        compress: bool = False,
+        compress: PageCompression = False,
         **values: Any,
     ) -> Any:
         """Return the Flask response with an HTML page of the plugin, in the browser's language.
@@ -48,6 +54,9 @@ class PagesAPI(ABC):
             compress: send the page compressed. A page that shows a secret must not be, because the
                 size of a compressed response reveals how similar its parts are: neither a link of a
                 share, a key or a code, nor a path that has one. :attr:`BrowserAPI.csrf` is none.
+                ``True`` compresses it for requests that no other site has caused, ``"any-site"`` for
+                all: its path is a secret, and who knows it may see the whole page, so a site that can
+                lead a browser there has nothing to learn.
             values: the other variables of the template, which also has ``static``, a function that
                 returns the path of a static file of the plugin. A :class:`PagePart` among them, or in a
                 list, adds its script and its sources of the policy to the page.

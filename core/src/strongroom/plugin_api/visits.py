@@ -42,6 +42,7 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.page_forms import FieldNames, SchemaForm, find_form_field
 from strongroom.plugin_api.pages import PageLink
 from strongroom.plugin_api.paging import Records, read_records
+from strongroom.plugin_api.rendering import PageCompression
 from strongroom.plugin_api.times import find_zone
 from strongroom.plugin_api.web import ApiError, ErrorKind, RestResponse
 
@@ -291,7 +292,7 @@ class Visit:
         status: int = 0,
         refusal: RestResponse | None = None,
         policy: Mapping[str, str] | None = None,
-        compress: bool = False,
+        compress: PageCompression = False,
         **values: Any,
     ) -> Any:
         """Return the response with a page in the frame of the server, and with the flash, once.
@@ -334,7 +335,7 @@ class Visit:
         *,
         status: int,
         policy: Mapping[str, str] | None = None,
-        compress: bool = False,
+        compress: PageCompression = False,
         **values: Any,
     ) -> Any:
         """Return the response with a page, without its frame.

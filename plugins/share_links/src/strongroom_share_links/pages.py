@@ -17,6 +17,7 @@ from strongroom.plugin_api.forms import PagePart
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.page_forms import SchemaForm
 from strongroom.plugin_api.page_lists import PageLinks, page_links
+from strongroom.plugin_api.rendering import ANY_SITE, PageCompression
 from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.web import ApiError
 from strongroom_share_links.errors import (
@@ -297,6 +298,7 @@ class SharePages:
         return visit.page(
             "share.html",
             status=status,
+            compress=_coding(opened),
             **self._described(opened, names),
             **self._drop_box(opened, names, visit.csrf),
             **self._shown_files(opened, names, listed, query.get("page", 1)),
@@ -373,6 +375,12 @@ def _links(number: int, total: int) -> PageLinks:
             "hasNextPage": number * PER_PAGE < total,
         }
     )
+
+
+def _coding(opened: OpenedShare) -> PageCompression:
+    """Return whether the page of a share is compressed: files, without a form."""
+    shows_files = opened.is_shown and opened.file.is_folder and opened.kind not in RECEIVERS
+    return ANY_SITE if shows_files and opened.is_open else False
 
 
 def accepts_html() -> bool:

@@ -44,6 +44,11 @@ class OpenedShare:
         """Whether the visitor may see names."""
         return self.is_proven and self.kind in SHOWN
 
+    @property
+    def is_open(self) -> bool:
+        """Whether everybody who knows the secret may open the share."""
+        return self.link.audience == Audience.ANYONE and self.link.password_hash is None
+
 
 class ShareOpener:
     """Decides whether a share can be opened: the same rule for each route and the page."""

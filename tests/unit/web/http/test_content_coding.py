@@ -8,6 +8,7 @@ import flask
 import pytest
 from marshmallow import Schema, fields
 
+from strongroom.plugin_api.rendering import ANY_SITE, PageCompression
 from strongroom.plugin_api.schemas import collection_schema
 from strongroom.plugin_api.web import Access
 from strongroom.web.http.content_coding import note_page
@@ -128,21 +129,23 @@ PAGES: dict[str, tuple[flask.Response, bool]] = {
     "a part": (flask.Response(PAGE, headers={"Content-Range": "bytes 0-1/2"}), False),
     "a streamed one": (flask.Response(iter([PAGE])), False),
 }
-BROWSER = {"Accept-Encoding": "gzip", "Sec-Fetch-Site": "none"}
+BROWSER = {"Accept-Encoding": "gzip"}
 
 
-def answer_with(response: flask.Response, *noted: bool, method: str = "GET") -> Any:
+def answer_with(
+    response: flask.Response, *noted: PageCompression, site: str = "none", method: str = "GET"
+) -> Any:
     """Return the answer of an application whose view renders pages, which may be coded or not."""
     app = Application("test")
 
     @app.get("/page")
     def show() -> flask.Response:
-        for is_codable in noted:
-            note_page(flask.request.environ, is_codable=is_codable)
+        for compress in noted:
+            note_page(flask.request.environ, compress)
         return response
 
     app.after_request(mark)
-    return app.test_client().open("/page", method=method, headers=BROWSER)
+    return app.test_client().open("/page", method=method, headers={**BROWSER, "Sec-Fetch-Site": site})
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -161,6 +164,14 @@ def test_a_request_with_a_page_that_may_not_be_coded_is_not_coded() -> None:
     for noted in ((), (False,), (True, False), (False, True)):
         assert "Content-Encoding" not in answer_with(flask.Response(PAGE), *noted).headers
     assert answer_with(flask.Response(PAGE), True, True).headers["Content-Encoding"] == "gzip"
+
+
+def test_the_strictest_page_of_a_request_decides_which_sites_may_lead_to_it() -> None:
+    for noted in ((ANY_SITE, True), (True, ANY_SITE), (ANY_SITE, False)):
+        answer = answer_with(flask.Response(PAGE), *noted, site="cross-site")
+        assert "Content-Encoding" not in answer.headers
+    answer = answer_with(flask.Response(PAGE), ANY_SITE, ANY_SITE, site="cross-site")
+    assert answer.headers["Content-Encoding"] == "gzip"
 
 
 def test_head_of_a_page_has_its_coding_and_no_length() -> None:

@@ -12,7 +12,7 @@ from strongroom.identity.sessions.factor_verification import SecondFactors
 from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.plugin_api.forms import FormsAPI
 from strongroom.plugin_api.pages import LoginPages, MenuGroup, PageLink
-from strongroom.plugin_api.rendering import PagesAPI
+from strongroom.plugin_api.rendering import PageCompression, PagesAPI
 from strongroom.web.http.access import optional_identity
 from strongroom.web.http.internal_requests import has_operation
 from strongroom.web.http.request import client, current_request_id
@@ -65,7 +65,7 @@ class HostPages(PagesAPI):
         status: int = 200,
         policy: Mapping[str, str] | None = None,
         language: str | None = None,
-        compress: bool = False,
+        compress: PageCompression = False,
         **values: Any,
     ) -> Any:
         return self._pages.render(

@@ -3,8 +3,8 @@
 The size of a compressed response reveals how similar its parts are. An attacker who sees it, and
 controls one part, such as the name of a file, can guess another part, such as a token (BREACH). So only
 responses without secrets are compressed: static files, documents, and the operations and pages that
-declare it. A page has cookies, so it is compressed only if no other site has led the browser to it:
-ADR 0118.
+declare it. A page has cookies, so it is compressed only if no other site has led the browser to it, or
+if only sites that know its secret path can: ADR 0118 and 0123.
 """
 
 import gzip
@@ -18,6 +18,7 @@ import flask
 from marshmallow import Schema, fields
 from werkzeug.http import parse_accept_header
 
+from strongroom.plugin_api.rendering import ANY_SITE, PageCompression
 from strongroom.web.http.representations import has_revision
 from strongroom.web.http.response import Response
 
@@ -39,6 +40,7 @@ _CODED_ALREADY: Final = frozenset({"Content-Encoding", "Content-Range", "ETag"})
 _PAGE: Final = "strongroom.codable-page"
 _PAGE_TYPE: Final = "text/html"
 _OWN_SITES: Final = ("same-origin", "none")
+_FREEDOM: Final[tuple[PageCompression, ...]] = (False, True, ANY_SITE)
 
 
 def is_coded(environ: dict[str, Any], size: int) -> bool:
@@ -85,26 +87,28 @@ def code_response(response: Response, environ: dict[str, Any]) -> None:
         response.replace_content(coded, [("Content-Encoding", GZIP)])
 
 
-def note_page(environ: dict[str, Any], *, is_codable: bool) -> None:
+def note_page(environ: dict[str, Any], compress: PageCompression) -> None:
     """Note that a request has a page, and whether its response may be compressed.
 
-    One page of a request that may not be compressed is enough, because a mounted application sends
-    bytes, which do not name their page.
+    The strictest page of a request decides, because a mounted application sends bytes, which do not
+    name their page.
     """
-    environ[_PAGE] = is_codable and environ.get(_PAGE, True)
+    environ[_PAGE] = min(compress, environ.get(_PAGE, compress), key=_FREEDOM.index)
 
 
 def code_page(response: flask.Response, environ: dict[str, Any]) -> None:
     """Compress a page that may be compressed, if the client accepts it and no other site led to it.
 
     Another site can choose the query of a page, and lead a browser there with its cookies. Browsers
-    always send ``Sec-Fetch-Site`` to a server with HTTPS; without it, nothing is compressed.
+    always send ``Sec-Fetch-Site`` to a server with HTTPS; without it, only pages with a secret path
+    are compressed.
     """
-    if not (environ.get(_PAGE) and _is_complete_page(response)):
+    compress = environ.get(_PAGE)
+    if not (compress and _is_complete_page(response)):
         return
     response.headers.add(*_PAGE_VARY)
-    is_own = environ.get("HTTP_SEC_FETCH_SITE") in _OWN_SITES
-    if not is_own or not is_coded(environ, response.content_length or 0):
+    is_safe = compress == ANY_SITE or environ.get("HTTP_SEC_FETCH_SITE") in _OWN_SITES
+    if not is_safe or not is_coded(environ, response.content_length or 0):
         return
     response.headers["Content-Encoding"] = GZIP
     if environ["REQUEST_METHOD"] == "HEAD":

@@ -21,6 +21,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, Stric
 from strongroom.foundation.locales import choose_locale
 from strongroom.foundation.text_direction import with_shown_direction
 from strongroom.plugin_api.forms import PagePart
+from strongroom.plugin_api.rendering import PageCompression
 from strongroom.plugin_api.times import shown_day, shown_moment, zone_name
 from strongroom.web.http.content_coding import note_page
 from strongroom.web.http.languages import translator
@@ -156,7 +157,7 @@ class Pages:
         status: int = 200,
         policy: Mapping[str, str] | None = None,
         language: str | None = None,
-        compress: bool = False,
+        compress: PageCompression = False,
         **values: Any,
     ) -> flask.Response:
         """Return the response with a page, in the language that the browser prefers.
@@ -166,7 +167,7 @@ class Pages:
             policy: directives of the Content-Security-Policy that replace the strict ones, such as
                 ``{"form-action": "'self'"}``; ``{nonce}`` in them is the page's nonce.
             language: the language that the user has chosen, which precedes the browser's.
-            compress: the page has no secret but the token of forms.
+            compress: whether the page may be compressed, see :meth:`PagesAPI.render`.
             values: the other variables of the template.
         """
         locales = (language, *page_languages()) if language else page_languages()
@@ -183,7 +184,7 @@ class Pages:
         response.headers["Content-Language"] = language
         response.headers["Vary"] = "Accept-Language"
         remember_theme(response)
-        note_page(current_environ(), is_codable=compress)
+        note_page(current_environ(), compress)
         return response
 
     def macros(self, template: str, **variables: Any) -> Any:
