@@ -1,12 +1,15 @@
 """Runs the contract tests of options, tables, routes and commands."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from strongroom.plugin_api.events import Event, EventSubscriber
 from strongroom.testing.commands import CommandsContract
 from strongroom.testing.discovery import DiscoveryContract
+from strongroom.testing.events import EventSubscriberContract, sample_event
 from strongroom.testing.exports import UserExportsContract
 from strongroom.testing.pages import SessionPagesContract
 from strongroom.testing.routes import RoutesContract
@@ -14,12 +17,14 @@ from strongroom.testing.server import LiveServer, live_server
 from strongroom.testing.signing import TokenTypesContract
 from strongroom.testing.state import (
     DeactivationsContract,
+    LifeCycleContract,
     OpenedPlugin,
     OptionsContract,
     PruneStepsContract,
     TablesContract,
     opened_plugin,
 )
+from strongroom_oidc_provider.plugin import register_event_subscribers
 
 
 @pytest.fixture
@@ -50,6 +55,22 @@ class TestPruneSteps(PruneStepsContract):
 
 class TestDeactivations(DeactivationsContract):
     """What ends with users."""
+
+
+class TestLifeCycle(LifeCycleContract):
+    """The thread that sends logouts."""
+
+
+class TestLogoutSubscriber(EventSubscriberContract):
+    """The logouts that clients learn of."""
+
+    @pytest.fixture
+    def subscriber(self, opened: OpenedPlugin) -> EventSubscriber:
+        (subscriber,) = register_event_subscribers(opened.host)
+        return subscriber
+
+    def make_events(self, subscriber: EventSubscriber) -> list[Event]:
+        return [replace(sample_event(), type=name) for name in subscriber.types]
 
 
 class TestUserExports(UserExportsContract):

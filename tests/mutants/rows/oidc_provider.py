@@ -107,7 +107,7 @@ ROWS: Final = (
         "Another user's ID token logs nobody out.",
         "logout.py::LogoutRequest.is_confirmed",
         'self.claims.get("sub") == session.user_id',
-        "True",
+        "True or self",
         "oidc_provider/rest/test_oidcc_rpinitiated_logout.py::"
         "test_the_hint_of_another_user_is_no_confirmation",
     ),
@@ -119,6 +119,31 @@ ROWS: Final = (
         "pass",
         "oidc_provider/rest/test_oidcc_rpinitiated_logout.py::"
         "test_the_confirmation_needs_the_form_of_the_page",
+    ),
+    oidc_provider(
+        "provider-logout-logins",
+        "An ID token of a former login does not end the present one.",
+        "logout.py::LogoutRequest.is_confirmed",
+        'self.claims.get("sid") == session.login_id',
+        "True",
+        "oidc_provider/rest/test_oidcc_rpinitiated_logout.py::"
+        "test_the_hint_of_a_former_login_is_no_confirmation",
+    ),
+    oidc_provider(
+        "provider-backchannel-addresses",
+        "The server sends no logout to its own network.",
+        "clients.py::Clients._require_uris",
+        'if body.get("backchannelLogoutUri") is not None:',
+        "if False:",
+        "oidc_provider/rest/test_oidcc_backchannel.py::test_private_addresses_are_refused",
+    ),
+    oidc_provider(
+        "provider-backchannel-once",
+        "One process sends a logout.",
+        "backchannel.py::LogoutQueue.claim",
+        "if pending:",
+        "if False:",
+        "oidc_provider/rest/test_oidcc_backchannel.py::test_a_claimed_logout_is_left_to_its_process",
     ),
     oidc_provider(
         "provider-secrets",

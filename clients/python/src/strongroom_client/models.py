@@ -636,6 +636,8 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     """URIs of other services that the client may request tokens for (RFC 8707)"""
     post_logout_redirect_uris: list[str] = msgspec.field(name="postLogoutRedirectUris")
     """Where browsers may go on to after a logout that the client has begun, compared character by character"""
+    backchannel_logout_uri: None | str = msgspec.field(name="backchannelLogoutUri")
+    """URL that the server reports the end of a login to, by a signed token (OpenID Connect Back-Channel Logout); null: none"""
     revision: int
     """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
@@ -663,6 +665,10 @@ class ClientChanges(msgspec.Struct, frozen=True, kw_only=True):
         default=UNSET, name="postLogoutRedirectUris"
     )
     """Where browsers may go on to after a logout that the client has begun, compared character by character"""
+    backchannel_logout_uri: None | str | Unset = msgspec.field(
+        default=UNSET, name="backchannelLogoutUri"
+    )
+    """URL that the server reports the end of a login to, by a signed token (OpenID Connect Back-Channel Logout); null: none"""
 
 
 class ClientCollection(msgspec.Struct, frozen=True, kw_only=True):
@@ -1729,6 +1735,10 @@ class NewClient(msgspec.Struct, frozen=True, kw_only=True):
         default=UNSET, name="postLogoutRedirectUris"
     )
     """Where browsers may go on to after a logout that the client has begun, compared character by character"""
+    backchannel_logout_uri: None | str | Unset = msgspec.field(
+        default=UNSET, name="backchannelLogoutUri"
+    )
+    """URL that the server reports the end of a login to, by a signed token (OpenID Connect Back-Channel Logout); null: none"""
 
 
 class NewClientWithSecret(msgspec.Struct, frozen=True, kw_only=True):
@@ -1750,6 +1760,8 @@ class NewClientWithSecret(msgspec.Struct, frozen=True, kw_only=True):
     """URIs of other services that the client may request tokens for (RFC 8707)"""
     post_logout_redirect_uris: list[str] = msgspec.field(name="postLogoutRedirectUris")
     """Where browsers may go on to after a logout that the client has begun, compared character by character"""
+    backchannel_logout_uri: None | str = msgspec.field(name="backchannelLogoutUri")
+    """URL that the server reports the end of a login to, by a signed token (OpenID Connect Back-Channel Logout); null: none"""
     revision: int
     """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")

@@ -10,11 +10,13 @@ from sqlalchemy import delete, func, insert, select, update
 from uuid_utils import uuid7
 
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.outbound import OutboundRefused
 from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_api.state import Transaction
 from strongroom.plugin_api.web import ApiError, FieldError
 from strongroom_oidc_provider.errors import OUTDATED, SECRETLESS, TOO_MANY, UNKNOWN, URI_REFUSED
-from strongroom_oidc_provider.models import Client, clients, codes, consents
+from strongroom_oidc_provider.models import Client, clients, codes, consents, logins, logouts
+from strongroom_oidc_provider.options import get_outbound_client
 from strongroom_oidc_provider.redirect_uris import find_fault
 
 _SECRET_BYTES: Final = 32
@@ -26,6 +28,7 @@ _COLUMNS: Final = {
     "scopes": "scopes",
     "resources": "resources",
     "postLogoutRedirectUris": "post_logout_redirect_uris",
+    "backchannelLogoutUri": "backchannel_logout_uri",
 }
 
 Secrets = Sequence[Mapping[str, Any]]
@@ -39,7 +42,7 @@ class Clients:
 
     def create(self, body: Mapping[str, Any]) -> tuple[Client, str | None]:
         """Create a client; return it with its secret, which a public one has not."""
-        _require_uris(body, is_public=body["public"])
+        self._require_uris(body, is_public=body["public"])
         secret = None if body["public"] else secrets.token_urlsafe(_SECRET_BYTES)
         now = self._host.clock.now()
         row = {
@@ -92,7 +95,7 @@ class Clients:
         }
         with self._host.database.write() as tx:
             client = _require_current(tx, client_id, revision)
-            _require_uris(body, is_public=client.is_public)
+            self._require_uris(body, is_public=client.is_public)
             tx.execute(update(clients).where(clients.c.id == client_id).values(values))
             client = _get(tx, client_id)
             changed = " ".join(sorted(_COLUMNS.keys() & body.keys()))
@@ -117,7 +120,7 @@ class Clients:
         """Delete a client, and end its grants."""
         with self._host.database.write() as tx:
             client = _require_current(tx, client_id, revision)
-            for table in (codes, consents):
+            for table in (codes, consents, logins, logouts):
                 tx.execute(delete(table).where(table.c.client_id == client_id))
             tx.execute(delete(clients).where(clients.c.id == client_id))
             self._record(tx, "delete", client)
@@ -131,6 +134,21 @@ class Clients:
         live = _live(stored or [], self._host.clock.now())
         return any(compare_digest(item["hash"], presented) for item in live)
 
+    def _require_uris(self, body: Mapping[str, Any], *, is_public: bool) -> None:
+        faults = [
+            FieldError(f"{field}.{number}", "invalid", fault)
+            for field in ("redirectUris", "postLogoutRedirectUris")
+            for number, uri in enumerate(body.get(field, ()))
+            if (fault := find_fault(uri, is_public=is_public)) is not None
+        ]
+        try:
+            if body.get("backchannelLogoutUri") is not None:
+                get_outbound_client(self._host).check(body["backchannelLogoutUri"])
+        except OutboundRefused as error:
+            faults.append(FieldError("backchannelLogoutUri", "invalid", str(error)))
+        if faults:
+            raise ApiError(URI_REFUSED, details=faults)
+
     def _stored(self, secret: str) -> dict[str, Any]:
         # A keyed hash and not a slow one: the secret has 256 random bits, so it cannot be guessed.
         return {"hash": self._host.secrets.keyed_hash(secret), "endsAt": None}
@@ -142,17 +160,6 @@ class Clients:
 
 def _columns(body: Mapping[str, Any]) -> dict[str, Any]:
     return {column: body[name] for name, column in _COLUMNS.items() if name in body}
-
-
-def _require_uris(body: Mapping[str, Any], *, is_public: bool) -> None:
-    faults = [
-        FieldError(f"{field}.{number}", "invalid", fault)
-        for field in ("redirectUris", "postLogoutRedirectUris")
-        for number, uri in enumerate(body.get(field, ()))
-        if (fault := find_fault(uri, is_public=is_public)) is not None
-    ]
-    if faults:
-        raise ApiError(URI_REFUSED, details=faults)
 
 
 def _get(tx: Transaction, client_id: str) -> Client:

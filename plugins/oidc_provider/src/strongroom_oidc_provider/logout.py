@@ -36,7 +36,8 @@ class LogoutRequest:
 
     def is_confirmed(self, session: BrowserSession) -> bool:
         """Return whether the client has proven that it means the login of a session."""
-        return session.actor_id is None and self.claims.get("sub") == session.user_id
+        is_user = session.actor_id is None and self.claims.get("sub") == session.user_id
+        return is_user and self.claims.get("sid") == session.login_id
 
 
 @dataclass(slots=True, eq=False, repr=False)

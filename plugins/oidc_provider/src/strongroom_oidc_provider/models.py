@@ -1,4 +1,4 @@
-"""The tables of clients, codes and consents."""
+"""The tables of clients, codes, consents and logouts."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -19,6 +19,7 @@ clients: Final = Table(
     Column("resources", JSON, nullable=False),
     # Null: a client of a former version, which has none.
     Column("post_logout_redirect_uris", JSON),
+    Column("backchannel_logout_uri", String(512)),
     # Hashes of the live secrets, the newest first, each with its end or null.
     Column("secrets", JSON, nullable=False),
     Column("revision", Integer, nullable=False),
@@ -61,6 +62,31 @@ consents: Final = Table(
     Index("oidc_provider_consents_client", "client_id"),
 )
 
+logins: Final = Table(
+    "oidc_provider_logins",
+    metadata,
+    Column("login_id", String(36), primary_key=True),
+    Column("client_id", String(36), primary_key=True),
+    Column("user_id", String(36), nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Index("oidc_provider_logins_client", "client_id"),
+    Index("oidc_provider_logins_created", "created_at"),
+    Index("oidc_provider_logins_user", "user_id"),
+)
+
+logouts: Final = Table(
+    "oidc_provider_logouts",
+    metadata,
+    Column("login_id", String(36), primary_key=True),
+    Column("client_id", String(36), primary_key=True),
+    Column("user_id", String(36), nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("due_at", BigInteger, nullable=False),
+    Index("oidc_provider_logouts_client", "client_id"),
+    Index("oidc_provider_logouts_due", "due_at"),
+)
+
+
 _LISTS: Final = ("redirect_uris", "scopes", "resources", "post_logout_redirect_uris")
 
 
@@ -74,6 +100,7 @@ class Client:
         scopes: the scopes that it may request.
         resources: the URIs of the services, other than this server, that it may request tokens for.
         post_logout_redirect_uris: where browsers may go on to after a logout.
+        backchannel_logout_uri: where the server reports logouts to; ``None``: nowhere.
     """
 
     id: str
@@ -84,6 +111,7 @@ class Client:
     scopes: tuple[str, ...]
     resources: tuple[str, ...]
     post_logout_redirect_uris: tuple[str, ...]
+    backchannel_logout_uri: str | None
     revision: int
     created_at: int
     updated_at: int

@@ -7,6 +7,7 @@ from click import Command
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.deactivation import Deactivate
 from strongroom.plugin_api.discovery import DiscoveryDocument
+from strongroom.plugin_api.events import EventSubscriber
 from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.pages import MenuItem
@@ -14,10 +15,12 @@ from strongroom.plugin_api.pruning import PruneStep
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import Blueprint, ErrorKind
 from strongroom_oidc_provider import client_routes, consent_routes, provider_routes
+from strongroom_oidc_provider.backchannel import LogoutQueue
 from strongroom_oidc_provider.codes import Codes
 from strongroom_oidc_provider.commands import make_commands
 from strongroom_oidc_provider.consents import Consents
 from strongroom_oidc_provider.errors import KINDS
+from strongroom_oidc_provider.logout_sender import TYPE, start_sending, stop_sending
 from strongroom_oidc_provider.models import metadata
 from strongroom_oidc_provider.options import ProviderOptions
 from strongroom_oidc_provider.server_metadata import get_provider_metadata, get_server_metadata
@@ -32,12 +35,12 @@ def register_options() -> type[ProviderOptions]:
 
 @hookimpl
 def register_token_types() -> list[str]:
-    return ["JWT"]
+    return ["JWT", TYPE]
 
 
 @hookimpl
 def register_tables() -> PluginTables:
-    return PluginTables(metadata, migrations="strongroom_oidc_provider:migrations", revision="0003")
+    return PluginTables(metadata, migrations="strongroom_oidc_provider:migrations", revision="0004")
 
 
 @hookimpl
@@ -55,12 +58,21 @@ def register_discovery(host: HostAPI) -> list[DiscoveryDocument]:
 
 @hookimpl
 def register_prune_steps(host: HostAPI) -> list[PruneStep]:
-    return [PruneStep("codes", host.get_service(Codes).prune)]
+    return [
+        PruneStep("codes", host.get_service(Codes).prune),
+        PruneStep("logins", host.get_service(LogoutQueue).prune),
+    ]
 
 
 @hookimpl
 def register_deactivations(host: HostAPI) -> list[Deactivate]:
-    return [host.get_service(Consents).deactivate]
+    return [host.get_service(Consents).deactivate, host.get_service(LogoutQueue).deactivate]
+
+
+@hookimpl
+def register_event_subscribers(host: HostAPI) -> list[EventSubscriber]:
+    queue = host.get_service(LogoutQueue)
+    return [EventSubscriber("logouts", ("authorization.revoked",), queue.handle)]
 
 
 @hookimpl
@@ -84,3 +96,13 @@ def register_blueprints() -> list[Blueprint]:
 @hookimpl
 def register_commands(host: HostAPI) -> list[Command]:
     return [make_commands(host)]
+
+
+@hookimpl
+def start(host: HostAPI) -> None:
+    start_sending(host)
+
+
+@hookimpl
+def stop() -> None:
+    stop_sending()

@@ -28,6 +28,10 @@ _LOGOUT_URIS_TEXT = (
     "Where browsers may go on to after a logout that the client has begun, compared character by "
     "character"
 )
+_BACKCHANNEL_TEXT = (
+    "URL that the server reports the end of a login to, by a signed token (OpenID Connect Back-Channel "
+    "Logout); null: none"
+)
 _TRUSTED_TEXT = "Whether users are not asked for their consent; for applications of the operator"
 
 
@@ -64,6 +68,12 @@ class NewClientSchema(Schema):
         validate=_MANY,
         metadata={"description": _LOGOUT_URIS_TEXT},
     )
+    backchannelLogoutUri = fields.String(
+        load_default=None,
+        allow_none=True,
+        validate=_URI,
+        metadata={"description": _BACKCHANNEL_TEXT},
+    )
 
 
 class ClientChangesSchema(Schema):
@@ -83,6 +93,9 @@ class ClientChangesSchema(Schema):
     )
     postLogoutRedirectUris = fields.List(
         fields.String(validate=_URI), validate=_MANY, metadata={"description": _LOGOUT_URIS_TEXT}
+    )
+    backchannelLogoutUri = fields.String(
+        allow_none=True, validate=_URI, metadata={"description": _BACKCHANNEL_TEXT}
     )
 
 
@@ -112,6 +125,12 @@ class ClientSchema(Schema):
         required=True,
         attribute="post_logout_redirect_uris",
         metadata={"description": _LOGOUT_URIS_TEXT},
+    )
+    backchannelLogoutUri = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="backchannel_logout_uri",
+        metadata={"description": _BACKCHANNEL_TEXT},
     )
     revision = fields.Integer(required=True)
     createdAt = Timestamp(required=True, attribute="created_at")

@@ -205,3 +205,12 @@ def test_uris_after_a_logout_follow_the_rules_of_redirect_uris(api: Api, rp: Rel
     changes = {"revision": created["revision"], "postLogoutRedirectUris": []}
     changed = api.patch(f"/api/v1/clients/{created['id']}", changes, by=root).json
     assert changed["postLogoutRedirectUris"] == []
+
+
+def test_the_hint_of_a_former_login_is_no_confirmation(
+    browser: PageBrowser, person: Person, hint: str
+) -> None:
+    log_out(browser, id_token_hint=hint)
+    browser.log_in(person.email)
+    assert log_out(browser, id_token_hint=hint, post_logout_redirect_uri=AFTER) == ""
+    assert_asked(browser)

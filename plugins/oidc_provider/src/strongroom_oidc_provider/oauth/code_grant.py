@@ -7,13 +7,14 @@ from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant
 
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.grants import GrantClient, GrantTerms
+from strongroom_oidc_provider.backchannel import LogoutQueue
 from strongroom_oidc_provider.models import Code
 from strongroom_oidc_provider.oauth.client import SECRET_METHODS
 from strongroom_oidc_provider.oauth.errors import InvalidTarget
 from strongroom_oidc_provider.oauth.redirects import add_parameters
 from strongroom_oidc_provider.oauth.tokens import get_tokens, make_token
 from strongroom_oidc_provider.resources import get_audience, is_same
-from strongroom_oidc_provider.scopes import OFFLINE_ACCESS
+from strongroom_oidc_provider.scopes import OFFLINE_ACCESS, OPENID
 
 
 class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
@@ -62,6 +63,8 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
         issued = get_tokens(lambda: host.grants.begin(code.login_id, grant_client, terms))
         self.server.codes.set_grant(code, issued.grant.id)
         self.request.issued = issued
+        if OPENID in code.scopes:
+            host.get_service(LogoutQueue).remember(code.login_id, code.user_id, client)
         return make_token(host, issued, code.scopes)
 
     def delete_authorization_code(self, authorization_code: Code) -> None:

@@ -69,6 +69,7 @@ class IDTokens:
             "auth_time": grant.auth_time // 1000,
             "acr": grant.acr,
             "amr": list(grant.amr),
+            "sid": grant.login_id,
             "at_hash": create_half_hash(access_token, signing.algorithm).decode(),
         }
         nonce = request.authorization_code.nonce if request.authorization_code else None
