@@ -80,7 +80,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-resources",
         "A client gets tokens for its own services only.",
-        "oauth/rules.py::RequestRules._find_resource",
+        "oauth/rules.py::find_requested_resource",
         "if len(resources) > 1 or None in resources:",
         "if False:",
         "oidc_provider/rest/test_token_endpoint.py::test_other_resources_are_refused",
@@ -144,6 +144,22 @@ ROWS: Final = (
         "if pending:",
         "if False:",
         "oidc_provider/rest/test_oidcc_backchannel.py::test_a_claimed_logout_is_left_to_its_process",
+    ),
+    oidc_provider(
+        "provider-service-accounts",
+        "A client acts as an account that its creator manages.",
+        "service_accounts.py::require_account",
+        'if any(host.tenants.role(tenant_id) != "admin" for tenant_id in tenants):',
+        "if False:",
+        "oidc_provider/rest/test_client_credentials.py::test_only_managers_of_the_account_bind_it",
+    ),
+    oidc_provider(
+        "provider-service-users",
+        "No client acts as a person.",
+        "service_accounts.py::require_account",
+        'host.users.get(account_id).type != "SERVICE"',
+        "False",
+        "oidc_provider/rest/test_client_credentials.py::test_a_person_is_no_service_account",
     ),
     oidc_provider(
         "provider-secrets",

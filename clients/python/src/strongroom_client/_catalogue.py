@@ -31,6 +31,10 @@ class ClientRedirectUriRefused(BadRequestError, code="error.client-redirect-uri-
     """400 `error.client-redirect-uri-refused`: A redirect URI is not acceptable."""
 
 
+class ClientServiceAccountRefused(BadRequestError, code="error.client-service-account-refused"):
+    """400 `error.client-service-account-refused`: The client may not act as this account."""
+
+
 class CodeInvalid(BadRequestError, code="error.code-invalid"):
     """400 `error.code-invalid`: The verification code is wrong, already used or expired."""
 

@@ -638,6 +638,8 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     """Where browsers may go on to after a logout that the client has begun, compared character by character"""
     backchannel_logout_uri: None | str = msgspec.field(name="backchannelLogoutUri")
     """URL that the server reports the end of a login to, by a signed token (OpenID Connect Back-Channel Logout); null: none"""
+    service_account_id: None | str = msgspec.field(name="serviceAccountId")
+    """Id of the service account that the client acts as, without a user, by the grant `client_credentials`; null: none. The caller manages the account, and the client has a secret"""
     revision: int
     """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
@@ -669,6 +671,8 @@ class ClientChanges(msgspec.Struct, frozen=True, kw_only=True):
         default=UNSET, name="backchannelLogoutUri"
     )
     """URL that the server reports the end of a login to, by a signed token (OpenID Connect Back-Channel Logout); null: none"""
+    service_account_id: None | str | Unset = msgspec.field(default=UNSET, name="serviceAccountId")
+    """Id of the service account that the client acts as, without a user, by the grant `client_credentials`; null: none. The caller manages the account, and the client has a secret"""
 
 
 class ClientCollection(msgspec.Struct, frozen=True, kw_only=True):
@@ -1721,7 +1725,7 @@ class NewClient(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     """What users see of the client, such as on the page of their consent"""
-    redirect_uris: list[str] = msgspec.field(name="redirectUris")
+    redirect_uris: list[str] | Unset = msgspec.field(default=UNSET, name="redirectUris")
     """Where browsers return to, compared character by character: https URLs, loopback URLs, and of public clients URIs of a scheme such as `com.example.app:/callback`. The port of a loopback URL of a public client is free"""
     public: bool | Unset = UNSET
     """Whether it cannot keep a secret, such as an app; it gets none"""
@@ -1739,6 +1743,8 @@ class NewClient(msgspec.Struct, frozen=True, kw_only=True):
         default=UNSET, name="backchannelLogoutUri"
     )
     """URL that the server reports the end of a login to, by a signed token (OpenID Connect Back-Channel Logout); null: none"""
+    service_account_id: None | str | Unset = msgspec.field(default=UNSET, name="serviceAccountId")
+    """Id of the service account that the client acts as, without a user, by the grant `client_credentials`; null: none. The caller manages the account, and the client has a secret"""
 
 
 class NewClientWithSecret(msgspec.Struct, frozen=True, kw_only=True):
@@ -1762,6 +1768,8 @@ class NewClientWithSecret(msgspec.Struct, frozen=True, kw_only=True):
     """Where browsers may go on to after a logout that the client has begun, compared character by character"""
     backchannel_logout_uri: None | str = msgspec.field(name="backchannelLogoutUri")
     """URL that the server reports the end of a login to, by a signed token (OpenID Connect Back-Channel Logout); null: none"""
+    service_account_id: None | str = msgspec.field(name="serviceAccountId")
+    """Id of the service account that the client acts as, without a user, by the grant `client_credentials`; null: none. The caller manages the account, and the client has a secret"""
     revision: int
     """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")

@@ -8,7 +8,14 @@ from strongroom.plugin_api.request import current_host, get_service
 from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
 from strongroom.plugin_api.web import Access, Blueprint
 from strongroom_oidc_provider.clients import Clients
-from strongroom_oidc_provider.errors import OUTDATED, SECRETLESS, TOO_MANY, UNKNOWN, URI_REFUSED
+from strongroom_oidc_provider.errors import (
+    ACCOUNT_REFUSED,
+    OUTDATED,
+    SECRETLESS,
+    TOO_MANY,
+    UNKNOWN,
+    URI_REFUSED,
+)
 from strongroom_oidc_provider.models import Client
 from strongroom_oidc_provider.schemas import (
     ClientChangesSchema,
@@ -39,7 +46,7 @@ routes = Blueprint(
     body=NewClientSchema,
     returns=NewClientWithSecretSchema,
     status=201,
-    errors=(URI_REFUSED, TOO_MANY),
+    errors=(URI_REFUSED, TOO_MANY, ACCOUNT_REFUSED),
 )
 def create_client(body: Json) -> Any:
     """Create a client; the answer alone has its secret."""
@@ -76,7 +83,7 @@ def get_client(client_id: str) -> Client:
     sensitive=Sensitive.KEYS,
     body=ClientChangesSchema,
     returns=ClientSchema,
-    errors=(UNKNOWN, URI_REFUSED, OUTDATED),
+    errors=(UNKNOWN, URI_REFUSED, OUTDATED, ACCOUNT_REFUSED),
 )
 def update_client(client_id: str, body: Json, revision: int | None) -> Client:
     """Change a client.

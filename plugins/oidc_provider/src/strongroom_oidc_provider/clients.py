@@ -18,6 +18,7 @@ from strongroom_oidc_provider.errors import OUTDATED, SECRETLESS, TOO_MANY, UNKN
 from strongroom_oidc_provider.models import Client, clients, codes, consents, logins, logouts
 from strongroom_oidc_provider.options import get_outbound_client
 from strongroom_oidc_provider.redirect_uris import find_fault
+from strongroom_oidc_provider.service_accounts import require_account
 
 _SECRET_BYTES: Final = 32
 _LIVE_SECRETS: Final = 2
@@ -29,6 +30,7 @@ _COLUMNS: Final = {
     "resources": "resources",
     "postLogoutRedirectUris": "post_logout_redirect_uris",
     "backchannelLogoutUri": "backchannel_logout_uri",
+    "serviceAccountId": "service_account_id",
 }
 
 Secrets = Sequence[Mapping[str, Any]]
@@ -43,6 +45,7 @@ class Clients:
     def create(self, body: Mapping[str, Any]) -> tuple[Client, str | None]:
         """Create a client; return it with its secret, which a public one has not."""
         self._require_uris(body, is_public=body["public"])
+        account = require_account(self._host, body, is_public=body["public"])
         secret = None if body["public"] else secrets.token_urlsafe(_SECRET_BYTES)
         now = self._host.clock.now()
         row = {
@@ -53,6 +56,7 @@ class Clients:
             "created_at": now,
             "updated_at": now,
             **_columns(body),
+            **account,
         }
         # Locked, so that concurrent requests cannot exceed the limit.
         with self._host.database.write(lock="clients") as tx:
@@ -88,8 +92,10 @@ class Clients:
 
     def update(self, client_id: str, body: Mapping[str, Any], revision: int | None = None) -> Client:
         """Change a client."""
+        account = require_account(self._host, body, is_public=self.get(client_id).is_public)
         values = {
             **_columns(body),
+            **account,
             "revision": clients.c.revision + 1,
             "updated_at": self._host.clock.now(),
         }

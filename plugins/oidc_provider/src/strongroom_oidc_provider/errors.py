@@ -14,5 +14,16 @@ SECRETLESS: Final = ErrorKind(409, "error.client-public", "A public client has n
 CONSENT_UNKNOWN: Final = ErrorKind(
     404, "error.consent-not-found", "The user has not consented to this client."
 )
+ACCOUNT_REFUSED: Final = ErrorKind(
+    400, "error.client-service-account-refused", "The client may not act as this account."
+)
 
-KINDS: Final = (UNKNOWN, OUTDATED, TOO_MANY, URI_REFUSED, SECRETLESS, CONSENT_UNKNOWN)
+KINDS: Final = (
+    UNKNOWN,
+    OUTDATED,
+    TOO_MANY,
+    URI_REFUSED,
+    SECRETLESS,
+    CONSENT_UNKNOWN,
+    ACCOUNT_REFUSED,
+)

@@ -20,6 +20,8 @@ clients: Final = Table(
     # Null: a client of a former version, which has none.
     Column("post_logout_redirect_uris", JSON),
     Column("backchannel_logout_uri", String(512)),
+    Column("service_account_id", String(36)),
+    Column("service_tenant_id", String(36)),
     # Hashes of the live secrets, the newest first, each with its end or null.
     Column("secrets", JSON, nullable=False),
     Column("revision", Integer, nullable=False),
@@ -101,6 +103,8 @@ class Client:
         resources: the URIs of the services, other than this server, that it may request tokens for.
         post_logout_redirect_uris: where browsers may go on to after a logout.
         backchannel_logout_uri: where the server reports logouts to; ``None``: nowhere.
+        service_account_id: the service account that it acts as without a user; ``None``: none.
+        service_tenant_id: the tenant of that account; ``None``: it is one of the server.
     """
 
     id: str
@@ -112,6 +116,8 @@ class Client:
     resources: tuple[str, ...]
     post_logout_redirect_uris: tuple[str, ...]
     backchannel_logout_uri: str | None
+    service_account_id: str | None
+    service_tenant_id: str | None
     revision: int
     created_at: int
     updated_at: int

@@ -100,10 +100,10 @@ def decide_authorization() -> Any:
     "POST", "/oauth2/token", access=Access.PUBLIC, limit=count, any_query=True, document=_ENDPOINT
 )
 def issue_tokens() -> Any:
-    """Exchange a code or a refresh token for tokens (RFC 6749, sections 4.1.3 and 6).
+    """Exchange a code or a refresh token for tokens (RFC 6749, sections 4.1.3, 4.4 and 6).
 
     A client with a secret authenticates by Basic or by its form. A code or refresh token that is used
-    twice ends its grant.
+    twice ends its grant. A client with a service account needs its secret alone.
     """
     return get_service(ProviderServer).answer_token()
 

@@ -1,6 +1,8 @@
 """JSON of the REST API."""
 
-from marshmallow import Schema, fields, validate
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from strongroom.plugin_api.schemas import Timestamp
 from strongroom_oidc_provider.redirect_uris import MAX_LENGTH
@@ -10,6 +12,7 @@ _NAME = validate.Length(1, 255)
 _URIS = validate.Length(1, 50)
 _MANY = validate.Length(max=50)
 _URI = validate.Length(1, MAX_LENGTH)
+_ID = validate.Length(1, 36)
 _SCOPE = validate.Regexp(rf"{SCOPE.pattern}\Z", error="Must be a scope such as files:read.")
 _RESOURCE = validate.Regexp(
     r"https?://[!-\"$-~]{1,500}\Z", error="Must be an http or https URI without a fragment."
@@ -32,6 +35,10 @@ _BACKCHANNEL_TEXT = (
     "URL that the server reports the end of a login to, by a signed token (OpenID Connect Back-Channel "
     "Logout); null: none"
 )
+_ACCOUNT_TEXT = (
+    "Id of the service account that the client acts as, without a user, by the grant "
+    "`client_credentials`; null: none. The caller manages the account, and the client has a secret"
+)
 _TRUSTED_TEXT = "Whether users are not asked for their consent; for applications of the operator"
 
 
@@ -41,8 +48,8 @@ class NewClientSchema(Schema):
     name = fields.String(required=True, validate=_NAME, metadata={"description": _NAME_TEXT})
     redirectUris = fields.List(
         fields.String(validate=_URI),
-        required=True,
-        validate=_URIS,
+        load_default=list,
+        validate=_MANY,
         metadata={"description": _URIS_TEXT},
     )
     public = fields.Boolean(
@@ -74,6 +81,15 @@ class NewClientSchema(Schema):
         validate=_URI,
         metadata={"description": _BACKCHANNEL_TEXT},
     )
+    serviceAccountId = fields.String(
+        load_default=None, allow_none=True, validate=_ID, metadata={"description": _ACCOUNT_TEXT}
+    )
+
+    @validates_schema(skip_on_field_errors=True)
+    def _require_use(self, data: dict[str, Any], **_: Any) -> None:
+        if not data["redirectUris"] and data["serviceAccountId"] is None:
+            fault = "A client without a service account needs a redirect URI."
+            raise ValidationError(fault, "redirectUris")
 
 
 class ClientChangesSchema(Schema):
@@ -96,6 +112,9 @@ class ClientChangesSchema(Schema):
     )
     backchannelLogoutUri = fields.String(
         allow_none=True, validate=_URI, metadata={"description": _BACKCHANNEL_TEXT}
+    )
+    serviceAccountId = fields.String(
+        allow_none=True, validate=_ID, metadata={"description": _ACCOUNT_TEXT}
     )
 
 
@@ -131,6 +150,12 @@ class ClientSchema(Schema):
         allow_none=True,
         attribute="backchannel_logout_uri",
         metadata={"description": _BACKCHANNEL_TEXT},
+    )
+    serviceAccountId = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="service_account_id",
+        metadata={"description": _ACCOUNT_TEXT},
     )
     revision = fields.Integer(required=True)
     createdAt = Timestamp(required=True, attribute="created_at")

@@ -139,7 +139,7 @@ def test_only_the_scopes_of_the_client_are_granted(rp: RelyingParty, browser: Pa
     [
         ({"grant_type": "password", "username": "a", "password": "b"}, "unsupported_grant_type"),
         ({"grant_type": "implicit"}, "unsupported_grant_type"),
-        ({"grant_type": "client_credentials"}, "unsupported_grant_type"),
+        ({"grant_type": "client_credentials"}, "unauthorized_client"),
         ({"grant_type": "k\u00f6de"}, "unsupported_grant_type"),
         ({}, "unsupported_grant_type"),
         ({"grant_type": "authorization_code"}, "invalid_request"),

@@ -12,7 +12,8 @@ from strongroom_oidc_provider.scopes import LOGIN_SCOPES
 SECRET_METHODS = ("client_secret_basic", "client_secret_post")
 """How a client with a secret authenticates."""
 
-GRANT_TYPES = ("authorization_code", "refresh_token")
+CREDENTIALS = "client_credentials"
+GRANT_TYPES = ("authorization_code", "refresh_token", CREDENTIALS)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -57,6 +58,8 @@ class OAuthClient(ClientMixin):  # type: ignore[misc]
         return response_type == "code"
 
     def check_grant_type(self, grant_type: str) -> bool:
+        if grant_type == CREDENTIALS:
+            return self.client.service_account_id is not None
         return grant_type in GRANT_TYPES
 
     def _default_scopes(self) -> Sequence[str]:

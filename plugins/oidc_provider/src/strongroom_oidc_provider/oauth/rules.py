@@ -1,5 +1,6 @@
 """What requests for an authorization must be like, beyond what Authlib checks."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -36,19 +37,25 @@ class RequestRules:
         if "request_uri" in parameters:
             raise RequestUriRefused
         _require_valid(parameters)
-        request.resource = self._find_resource(request, grant.client.client)
+        request.resource = find_requested_resource(
+            request, grant.client.client, request.scope.split(), self._host.public_url
+        )
 
-    def _find_resource(self, request: Any, client: Client) -> str:
-        """Return the service that the tokens are for; empty: the client itself."""
-        uris = request.payload.datalist.get("resource", [])
-        if not uris:
-            # Scopes of the REST API are useless for another audience.
-            uses_api = any(scope in API_SCOPES for scope in request.scope.split())
-            return self._host.public_url if uses_api else ""
-        resources = {find_resource(uri, client, self._host.public_url) for uri in uris}
-        if len(resources) > 1 or None in resources:
-            raise InvalidTarget("The client may not request tokens for this resource.")
-        return str(resources.pop())
+
+def find_requested_resource(request: Any, client: Client, scopes: Sequence[str], public_url: str) -> str:
+    """Return the service that the tokens of a request are for; empty: the client itself.
+
+    Raises:
+        InvalidTarget: the client may not request tokens for it.
+    """
+    uris = request.payload.datalist.get("resource", [])
+    if not uris:
+        # Scopes of the REST API are useless for another audience.
+        return public_url if any(scope in API_SCOPES for scope in scopes) else ""
+    resources = {find_resource(uri, client, public_url) for uri in uris}
+    if len(resources) > 1 or None in resources:
+        raise InvalidTarget("The client may not request tokens for this resource.")
+    return str(resources.pop())
 
 
 def _require_valid(parameters: Any) -> None:

@@ -13,6 +13,7 @@ from strongroom_oidc_provider.codes import Codes
 from strongroom_oidc_provider.oauth.authentication import authenticate_basic, authenticate_post
 from strongroom_oidc_provider.oauth.client import OAuthClient
 from strongroom_oidc_provider.oauth.code_grant import CodeGrant, require_single
+from strongroom_oidc_provider.oauth.credentials_grant import CredentialsGrant
 from strongroom_oidc_provider.oauth.endpoints import Introspection, Revocation
 from strongroom_oidc_provider.oauth.pkce import RequiredChallenge
 from strongroom_oidc_provider.oauth.redirects import add_parameters
@@ -34,6 +35,7 @@ class ProviderServer(AuthorizationServer):  # type: ignore[misc]
         self.codes = host.get_service(Codes)
         self.register_grant(CodeGrant, [RequiredChallenge(), RequestRules(host), IDTokens(host)])
         self.register_grant(RefreshGrant, [IDTokens(host)])
+        self.register_grant(CredentialsGrant)
         self.register_endpoint(Revocation)
         self.register_endpoint(Introspection)
         self.register_client_auth_method("client_secret_basic", authenticate_basic)
