@@ -24,6 +24,9 @@ def _creation(host: HostAPI) -> click.Command:
     @click.option(
         "--redirect-uri", "redirectUris", multiple=True, required=True, help="May be repeated."
     )
+    @click.option(
+        "--post-logout-redirect-uri", "postLogoutRedirectUris", multiple=True, help="After a logout."
+    )
     @click.option("--public", is_flag=True, help="It cannot keep a secret, such as an app.")
     @click.option("--trusted", is_flag=True, help="Its users are not asked for their consent.")
     @click.option("--scope", "scopes", multiple=True, help="A scope that it may request; repeatable.")

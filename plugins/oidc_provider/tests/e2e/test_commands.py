@@ -22,7 +22,9 @@ def create(server: LiveServer, *options: str) -> dict[str, str]:
 
 
 def test_a_client_is_created_listed_and_deleted(server: LiveServer) -> None:
-    created = create(server, "--redirect-uri", URI, "--scope", "openid")
+    end = "https://wiki.example.com/goodbye"
+    options = ("--redirect-uri", URI, "--post-logout-redirect-uri", end, "--scope", "openid")
+    created = create(server, *options)
     assert len(created["client secret"]) >= 43
     public = create(server, "--redirect-uri", "com.example.app:/callback", "--public")
     assert public.keys() == {"client id"}
@@ -30,7 +32,8 @@ def test_a_client_is_created_listed_and_deleted(server: LiveServer) -> None:
     assert created["client id"] in listed
     assert created["client secret"] not in listed
     path = f"/api/v1/clients/{created['client id']}"
-    assert server.succeed("GET", path, by=server.user(admin=True))["scopes"] == ["openid"]
+    client = server.succeed("GET", path, by=server.user(admin=True))
+    assert (client["scopes"], client["postLogoutRedirectUris"]) == (["openid"], [end])
     server.command("clients", "delete", created["client id"])
     assert created["client id"] not in server.command("clients", "list")
 
