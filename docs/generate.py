@@ -26,7 +26,8 @@ from generator.step_up import step_up_page
 FOLDER = Path(__file__).parent / "reference"
 API = FOLDER / "api"
 PLUGIN_API = FOLDER / "plugin-api"
-TUTORIALS = FOLDER.with_name("tutorials")
+WITH_CODE = ("tutorials", "guides", "zh/guides")
+"""The folders of pages that show files of the repository."""
 ARCHITECTURE = FOLDER.with_name("architecture")
 CONTRIBUTING = FOLDER.with_name("contributing")
 NOTE = "<!-- Written by docs/generate.py; change the code that it describes instead. -->"
@@ -75,7 +76,8 @@ def generated_texts() -> dict[Path, str]:
     pages[CONTRIBUTING / "from-1.2-to-2.0.md"] = "".join(api_changes_page())
     texts = {path: f"{NOTE}\n\n{page}" for path, page in pages.items()}
     texts |= {ARCHITECTURE / name: "".join(drawing()) for name, drawing in DRAWINGS.items()}
-    return texts | {path: with_code(path.read_text()) for path in sorted(TUTORIALS.glob("*.md"))}
+    paths = [path for name in WITH_CODE for path in sorted((FOLDER.parent / name).glob("*.md"))]
+    return texts | {path: with_code(path.read_text()) for path in paths}
 
 
 if __name__ == "__main__":
