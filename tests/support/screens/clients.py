@@ -44,6 +44,22 @@ def ask(visitor: Visitor) -> None:
     visitor.go(_register(visitor))
 
 
+def ask_with_folders(visitor: Visitor) -> None:
+    stage, user = visitor.stage, visitor.stage.server.user()
+    # A member: administrators of a tenant need a second factor.
+    stage.server.join(stage.tenant, stage.maker, user)
+    stage.server.folder_in(stage.tenant, user, "Reports")
+    open_account(visitor, user.email)
+    visitor.go(_register(visitor))
+
+
+def allow_folder(visitor: Visitor) -> None:
+    ask_with_folders(visitor)
+    visitor.page.select_option("select[name=folder]", index=1)
+    visitor.press("button[value=allow]")
+    visitor.go("/oauth2/consents")
+
+
 def accept(visitor: Visitor) -> None:
     ask(visitor)
     visitor.press("button[value=allow]")
@@ -80,6 +96,8 @@ def log_out(visitor: Visitor) -> None:
 
 CLIENTS: Final = (
     _screen("consent", "consent", ask),
+    _screen("consent with folders", "consent", ask_with_folders),
+    _screen("connected application with one folder", "consents", allow_folder),
     _screen("way back to a client", "departure", accept),
     _screen("connected applications", "consents", show_apps),
     _screen("no connected application", "consents", show_no_apps),

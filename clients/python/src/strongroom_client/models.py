@@ -2191,6 +2191,10 @@ class OidcProviderConsent(msgspec.Struct, frozen=True, kw_only=True):
     """URI of the service that its tokens are for; empty: the client itself"""
     scopes: list[str]
     """The scopes that the user has allowed"""
+    tenant_id: None | str = msgspec.field(name="tenantId")
+    """The only tenant that the client reaches; null: all"""
+    file_id: None | str = msgspec.field(name="fileId")
+    """The only folder that the client reaches; null: all"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
     """When the record was created, in UTC"""
     updated_at: datetime.datetime = msgspec.field(name="updatedAt")

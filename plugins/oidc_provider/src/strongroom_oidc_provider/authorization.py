@@ -11,7 +11,8 @@ from werkzeug.datastructures import MultiDict
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
 from strongroom_oidc_provider.browser_requests import Unanswerable, read_parameters, redirect_form
-from strongroom_oidc_provider.consents import Consents
+from strongroom_oidc_provider.consents import Consents, Given
+from strongroom_oidc_provider.folders import Folder
 from strongroom_oidc_provider.models import Client
 from strongroom_oidc_provider.oauth.code_grant import require_single
 from strongroom_oidc_provider.oauth.errors import ConsentRequired, LoginRequired, ResponseTypeRefused
@@ -34,6 +35,7 @@ KNOWN: Final = (
     "login_hint",
     "id_token_hint",
     "resource",
+    "authorization_details",
     "response_mode",
     "request",
     "request_uri",
@@ -75,6 +77,12 @@ class AuthorizationRequest:
     def resource(self) -> str:
         """The URI of the service that the tokens are for; empty: the client itself."""
         return str(self.grant.request.resource)
+
+    @property
+    def folder(self) -> Folder | None:
+        """The folder that the client requests; ``None``: the user chooses."""
+        folder: Folder | None = self.grant.request.folder
+        return folder
 
     @property
     def proven_since(self) -> int | None:
@@ -134,7 +142,7 @@ class Authorizations:
         session = self._host.browser.session()
         need = self._find_need(authorization, session)
         if need is None:
-            return self._respond(authorization, session)
+            return self._respond_as_before(authorization, session)
         if "none" in authorization.prompts:
             return self._refuse(authorization, need)
         sealed = self._seal(authorization)
@@ -145,10 +153,18 @@ class Authorizations:
     def _resume(self, authorization: AuthorizationRequest) -> Any:
         session = self._require_session(authorization)
         if self._needs_page(authorization, session):
-            return self._pages.consent(
-                authorization.client, authorization, self._seal(authorization), session
-            )
-        return self._leave(self._respond(authorization, session), authorization)
+            return self._ask(authorization, session)
+        return self._leave(self._respond_as_before(authorization, session), authorization)
+
+    def _ask(self, authorization: AuthorizationRequest, session: BrowserSession) -> Any:
+        given = self._find_given(authorization, session)
+        return self._pages.consent(
+            authorization.client,
+            authorization,
+            self._seal(authorization),
+            session,
+            authorization.folder or (given.folder if given else None),
+        )
 
     def _decide(self, authorization: AuthorizationRequest) -> Any:
         decision = request.form.get("decision")
@@ -158,11 +174,18 @@ class Authorizations:
         session = self._require_session(authorization)
         if decision != "allow":
             return self._leave(self._respond(authorization, None), authorization)
-        consents = self._host.get_service(Consents)
-        consents.give(
-            session.user_id, authorization.client.id, authorization.resource, authorization.scopes
+        try:
+            folder = self._pages.read_folder(authorization)
+        except ValueError:
+            return self._ask(authorization, session)
+        self._host.get_service(Consents).give(
+            session.user_id,
+            authorization.client.id,
+            authorization.resource,
+            authorization.scopes,
+            folder,
         )
-        return self._leave(self._respond(authorization, session), authorization)
+        return self._leave(self._respond(authorization, session, folder), authorization)
 
     def _find_need(
         self, authorization: AuthorizationRequest, session: BrowserSession | None
@@ -184,10 +207,17 @@ class Authorizations:
             return True
         if authorization.client.is_trusted:
             return False
+        given = self._find_given(authorization, session)
+        if given is None or not given.scopes.issuperset(authorization.scopes):
+            return True
+        if authorization.folder not in (None, given.folder):
+            return True
+        # A folder that is gone would otherwise fail at the client.
+        return given.folder is not None and not self._pages.can_see(given.folder)
+
+    def _find_given(self, authorization: AuthorizationRequest, session: BrowserSession) -> Given | None:
         consents = self._host.get_service(Consents)
-        return not consents.covers(
-            session.user_id, authorization.client.id, authorization.resource, authorization.scopes
-        )
+        return consents.find(session.user_id, authorization.client.id, authorization.resource)
 
     def _require_session(self, authorization: AuthorizationRequest) -> BrowserSession:
         return self._host.browser.require_session(
@@ -202,7 +232,22 @@ class Authorizations:
         )
         return self._server.handle_error_response(authorization.grant.request, error)
 
-    def _respond(self, authorization: AuthorizationRequest, session: BrowserSession | None) -> Any:
+    def _respond_as_before(
+        self, authorization: AuthorizationRequest, session: BrowserSession | None
+    ) -> Any:
+        """Return the redirect with a code for what the user has consented to earlier."""
+        given = self._find_given(authorization, session) if session else None
+        is_trusted = authorization.client.is_trusted
+        folder = authorization.folder if is_trusted or given is None else given.folder
+        return self._respond(authorization, session, folder)
+
+    def _respond(
+        self,
+        authorization: AuthorizationRequest,
+        session: BrowserSession | None,
+        folder: Folder | None = None,
+    ) -> Any:
+        authorization.grant.request.chosen_folder = folder
         return self._server.create_authorization_response(
             authorization.grant.request, grant_user=session, grant=authorization.grant
         )

@@ -12,7 +12,16 @@ from strongroom.plugin_api.state import Transaction
 from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.web import ApiError
 from strongroom_oidc_provider.errors import CONSENT_UNKNOWN
+from strongroom_oidc_provider.folders import Folder
 from strongroom_oidc_provider.models import Consent, clients, codes, consents
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a user has consented to; ``folder`` is the only one, or ``None``: all."""
+
+    scopes: frozenset[str]
+    folder: Folder | None
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -21,29 +30,47 @@ class Consents:
 
     _host: HostAPI
 
-    def covers(self, user_id: str, client_id: str, resource: str, scopes: Sequence[str]) -> bool:
-        """Return whether a user has consented to all scopes for a service.
+    def find(self, user_id: str, client_id: str, resource: str) -> Given | None:
+        """Return what a user has consented to for a service; ``None``: nothing.
 
         Args:
             resource: the URI of the service; empty: the client itself.
         """
-        condition = _is(user_id, client_id, resource)
         with self._host.database.read() as tx:
-            stored = tx.scalar(select(consents.c.scopes).where(condition))
-        return stored is not None and set(scopes) <= set(stored)
+            return _find(tx, _is(user_id, client_id, resource))
 
-    def give(self, user_id: str, client_id: str, resource: str, scopes: Sequence[str]) -> None:
-        """Add scopes to the consent of a user."""
+    def give(
+        self,
+        user_id: str,
+        client_id: str,
+        resource: str,
+        scopes: Sequence[str],
+        folder: Folder | None,
+    ) -> None:
+        """Add scopes to the consent of a user; a consent for another folder is replaced.
+
+        Otherwise the scopes for one folder would be those for another one, which the user never saw.
+        """
         now, condition = self._host.clock.now(), _is(user_id, client_id, resource)
         with self._host.database.write(lock=f"consents of {user_id}") as tx:
-            stored = tx.scalar(select(consents.c.scopes).where(condition))
-            values = {"scopes": sorted({*(stored or ()), *scopes}), "updated_at": now}
+            stored = _find(tx, condition)
+            kept = stored.scopes if stored and stored.folder == folder else frozenset()
+            ids_of_folder = {
+                "tenant_id": folder and folder.tenant_id,
+                "file_id": folder and folder.file_id,
+            }
+            values = {"scopes": sorted({*kept, *scopes}), "updated_at": now, **ids_of_folder}
             if stored is not None:
                 tx.execute(update(consents).where(condition).values(values))
             else:
                 ids = {"user_id": user_id, "client_id": client_id, "resource": resource}
                 tx.execute(insert(consents), [{**ids, **values, "created_at": now}])
-            details = {"user": user_id, "scopes": " ".join(scopes), "resource": resource or None}
+            details = {
+                "user": user_id,
+                "scopes": " ".join(scopes),
+                "resource": resource or None,
+                "folder": folder and folder.file_id,
+            }
             self._host.audit("consent-give", "client", client_id, details, transaction=tx)
 
     def withdraw(self, user_id: str, client_id: str) -> None:
@@ -82,6 +109,8 @@ class Consents:
                 "clientName": consent.name,
                 "resource": consent.resource,
                 "scopes": list(consent.scopes),
+                "tenantId": consent.tenant_id,
+                "fileId": consent.file_id,
                 "createdAt": iso_format(consent.created_at),
             }
 
@@ -91,6 +120,14 @@ class Consents:
             transaction.execute(delete(codes).where(codes.c.user_id == deactivation.user_id))
         if deactivation.is_deletion:
             transaction.execute(delete(consents).where(consents.c.user_id == deactivation.user_id))
+
+
+def _find(transaction: Any, condition: ColumnElement[bool]) -> Given | None:
+    columns = (consents.c.scopes, consents.c.tenant_id, consents.c.file_id)
+    row = transaction.first(select(*columns).where(condition))
+    if row is None:
+        return None
+    return Given(frozenset(row.scopes), Folder.from_columns(row.tenant_id, row.file_id))
 
 
 def _is(user_id: str, client_id: str, resource: str) -> ColumnElement[bool]:

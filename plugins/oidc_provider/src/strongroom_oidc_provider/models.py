@@ -47,6 +47,8 @@ codes: Final = Table(
     Column("used_at", BigInteger),
     Column("reused_at", BigInteger),
     Column("grant_id", String(36)),
+    Column("tenant_id", String(36)),
+    Column("file_id", String(36)),
     Index("oidc_provider_codes_expires", "expires_at"),
     Index("oidc_provider_codes_user", "user_id"),
 )
@@ -61,6 +63,8 @@ consents: Final = Table(
     Column("scopes", JSON, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
+    Column("tenant_id", String(36)),
+    Column("file_id", String(36)),
     Index("oidc_provider_consents_client", "client_id"),
 )
 
@@ -137,6 +141,7 @@ class Code:
     Args:
         resource: the URI of the service that its tokens are for; empty: the client itself.
         challenge: of PKCE, by S256.
+        file_id: the only folder that its tokens open, in the tenant; ``None``: all.
     """
 
     hash: str
@@ -148,6 +153,8 @@ class Code:
     resource: str
     nonce: str | None
     challenge: str
+    tenant_id: str | None
+    file_id: str | None
 
     def get_redirect_uri(self) -> str:
         """Return the redirect URI, as Authlib reads it."""
@@ -171,6 +178,7 @@ class Consent:
     Args:
         name: the name of the client.
         resource: the URI of the service; empty: the client itself.
+        file_id: the only folder, in the tenant; ``None``: all.
     """
 
     client_id: str
@@ -179,6 +187,8 @@ class Consent:
     scopes: tuple[str, ...]
     created_at: int
     updated_at: int
+    tenant_id: str | None
+    file_id: str | None
 
     @classmethod
     def from_row(cls, row: Any) -> "Consent":

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.visits import Visit
+from strongroom_oidc_provider.folders import Choice, Folder, find_choices, find_name, has_files
 from strongroom_oidc_provider.models import Client
 from strongroom_oidc_provider.scopes import API_SCOPES, CLAIM_SCOPES, OFFLINE_ACCESS, OPENID
 
@@ -29,6 +30,10 @@ class ConsentSubject(Protocol):
     @property
     def resource(self) -> str:
         """The URI of the service that the tokens are for; empty: the client itself."""
+
+    @property
+    def folder(self) -> Folder | None:
+        """The folder that the client requests; ``None``: the user chooses."""
 
 
 class ProviderVisit(Visit):
@@ -62,12 +67,25 @@ class ProviderPages:
         return visit.page("refusal.html", status=status, reason=reason, title=heading)
 
     def consent(
-        self, client: Client, subject: ConsentSubject, sealed: str, session: BrowserSession
+        self,
+        client: Client,
+        subject: ConsentSubject,
+        sealed: str,
+        session: BrowserSession,
+        folder: Folder | None,
     ) -> Any:
-        """Return the page on which the user decides."""
+        """Return the page on which the user decides.
+
+        Args:
+            folder: the one that is chosen at first.
+        """
+        visit = CardVisit(self._host)
         scopes = [scope for scope in subject.scopes if scope in _NAMED and scope != OPENID]
-        return CardVisit(self._host).page(
+        return visit.page(
             "consent.html",
+            folders=self._find_folders(visit, subject, folder),
+            folder=folder.choice if folder else "",
+            is_bound=subject.folder is not None,
             client=client,
             host=get_host(subject.redirect_uri),
             user=session.name,
@@ -86,6 +104,32 @@ class ProviderPages:
     def logged_out(self) -> Any:
         """Return the page after a logout that leads to no client."""
         return CardVisit(self._host).page("logged_out.html")
+
+    def read_folder(self, subject: ConsentSubject) -> Folder | None:
+        """Return the folder that the user has chosen; ``None``: all.
+
+        Raises:
+            ValueError: it is no folder that the page offers.
+        """
+        visit = CardVisit(self._host)
+        folder = Folder.from_choice(visit.request.form.get("folder", ""))
+        if folder is None and subject.folder is None:
+            return None
+        choices = self._find_folders(visit, subject, subject.folder)
+        if folder is None or folder.choice not in dict(choices):
+            raise ValueError("the page does not offer this folder")
+        return folder
+
+    def can_see(self, folder: Folder) -> bool:
+        """Return whether the user can still see a folder."""
+        return find_name(CardVisit(self._host), folder) is not None
+
+    def _find_folders(
+        self, visit: CardVisit, subject: ConsentSubject, folder: Folder | None
+    ) -> Sequence[Choice]:
+        if not has_files(subject.scopes, subject.resource, self._host.public_url):
+            return []
+        return find_choices(visit, folder)
 
     def departure(self, client: Client, url: str) -> Any:
         """Return the page that leads to the client at once, without a script."""

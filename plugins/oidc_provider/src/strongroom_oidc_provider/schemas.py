@@ -209,6 +209,18 @@ class ConsentSchema(Schema):
     scopes = fields.List(
         fields.String(), required=True, metadata={"description": "The scopes that the user has allowed"}
     )
+    tenantId = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="tenant_id",
+        metadata={"description": "The only tenant that the client reaches; null: all"},
+    )
+    fileId = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="file_id",
+        metadata={"description": "The only folder that the client reaches; null: all"},
+    )
     createdAt = Timestamp(required=True, attribute="created_at")
     updatedAt = Timestamp(required=True, attribute="updated_at")
     lastUsedAt = Timestamp(

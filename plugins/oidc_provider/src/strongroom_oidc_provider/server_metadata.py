@@ -4,6 +4,7 @@ from typing import Any
 
 from strongroom.plugin_api.host import HostAPI
 from strongroom_oidc_provider.claims import CLAIMS
+from strongroom_oidc_provider.folders import DETAIL_TYPE
 from strongroom_oidc_provider.oauth.client import GRANT_TYPES, SECRET_METHODS
 from strongroom_oidc_provider.oauth.rules import PROMPTS
 from strongroom_oidc_provider.scopes import API_SCOPES, LOGIN_SCOPES
@@ -28,6 +29,7 @@ def get_server_metadata(host: HostAPI) -> dict[str, Any]:
         "revocation_endpoint_auth_methods_supported": methods,
         "introspection_endpoint_auth_methods_supported": list(SECRET_METHODS),
         "authorization_response_iss_parameter_supported": True,
+        "authorization_details_types_supported": [DETAIL_TYPE],
     }
 
 

@@ -8,6 +8,7 @@ from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.grants import GrantClient, GrantTerms
 from strongroom_oidc_provider.backchannel import LogoutQueue
+from strongroom_oidc_provider.folders import limit_scopes
 from strongroom_oidc_provider.models import Code
 from strongroom_oidc_provider.oauth.client import SECRET_METHODS
 from strongroom_oidc_provider.oauth.errors import InvalidTarget
@@ -57,6 +58,8 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
         terms = GrantTerms(
             code.scopes,
             get_audience(code.resource, client.id, host.public_url),
+            code.tenant_id,
+            code.file_id,
             offline=OFFLINE_ACCESS in code.scopes,
         )
         grant_client = GrantClient(client.id, client.name, client.is_public)
@@ -72,12 +75,15 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
 
     def _issue(self, redirect_uri: str, session: BrowserSession) -> str:
         request = self.request
+        folder = request.chosen_folder
         values = {
             "client_id": self.client.get_client_id(),
             "user_id": session.user_id,
             "login_id": session.login_id,
             "redirect_uri": redirect_uri,
-            "scopes": request.scope.split(),
+            "scopes": limit_scopes(request.scope.split(), folder),
+            "tenant_id": folder and folder.tenant_id,
+            "file_id": folder and folder.file_id,
             "resource": request.resource,
             "nonce": request.payload.data.get("nonce"),
             "challenge": request.payload.data["code_challenge"],

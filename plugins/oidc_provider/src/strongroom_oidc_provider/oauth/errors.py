@@ -11,6 +11,12 @@ class InvalidTarget(OAuth2Error):  # type: ignore[misc]
     error: Final = "invalid_target"
 
 
+class InvalidDetails(OAuth2Error):  # type: ignore[misc]
+    """``authorization_details`` is no folder, or limits nothing (RFC 9396, section 5)."""
+
+    error: Final = "invalid_authorization_details"
+
+
 class ResponseTypeRefused(OAuth2Error):  # type: ignore[misc]
     """The response type is not ``code``.
 

@@ -7,6 +7,8 @@ from typing import Any
 from authlib.oauth2.rfc6749 import OAuth2Payload, OAuth2Request
 from werkzeug.datastructures import MultiDict
 
+from strongroom_oidc_provider.folders import Folder
+
 Parameters = MultiDict[str, str]
 
 
@@ -38,6 +40,10 @@ class ProviderRequest(OAuth2Request):  # type: ignore[misc]
         self.payload: Any = _Payload(parameters)
         self.resource = ""
         """The URI of the service that the tokens are for; empty: the client itself."""
+        self.folder: Folder | None = None
+        """The folder that the client requests; ``None``: the user chooses."""
+        self.chosen_folder: Folder | None = None
+        """The only folder that the tokens open here; ``None``: all."""
         self.issued: Any = None
         """The new tokens of the grant."""
 

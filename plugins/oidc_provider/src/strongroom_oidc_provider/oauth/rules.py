@@ -7,8 +7,10 @@ from typing import Any, Final
 from authlib.oauth2.rfc6749 import InvalidRequestError
 
 from strongroom.plugin_api.host import HostAPI
+from strongroom_oidc_provider.folders import Folder, has_files
 from strongroom_oidc_provider.models import Client
 from strongroom_oidc_provider.oauth.errors import (
+    InvalidDetails,
     InvalidTarget,
     RequestObjectRefused,
     RequestUriRefused,
@@ -40,6 +42,20 @@ class RequestRules:
         request.resource = find_requested_resource(
             request, grant.client.client, request.scope.split(), self._host.public_url
         )
+        request.folder = self._find_folder(request)
+
+    def _find_folder(self, request: Any) -> Folder | None:
+        """Return the folder that the client requests; ``None``: the user chooses."""
+        details = request.payload.data.get("authorization_details")
+        if details is None:
+            return None
+        try:
+            folder = Folder.parse(details)
+        except (ValueError, RecursionError) as error:
+            raise InvalidDetails("authorization_details must be a list with one folder.") from error
+        if folder and not has_files(request.scope.split(), request.resource, self._host.public_url):
+            raise InvalidDetails("A folder needs a scope of files and a resource of this server.")
+        return folder
 
 
 def find_requested_resource(request: Any, client: Client, scopes: Sequence[str], public_url: str) -> str:

@@ -10,6 +10,7 @@ from authlib.oidc.core.util import create_half_hash
 from strongroom.plugin_api.grants import GrantTokens
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
+from strongroom_oidc_provider.folders import Folder
 from strongroom_oidc_provider.oauth.requests import ProviderRequest
 from strongroom_oidc_provider.scopes import OPENID
 
@@ -38,12 +39,16 @@ def get_tokens(issue: Callable[[], GrantTokens]) -> GrantTokens:
 
 def make_token(host: HostAPI, issued: GrantTokens, scopes: tuple[str, ...]) -> dict[str, Any]:
     """Return the members of the response (RFC 6749, section 5.1)."""
-    token = {
+    token: dict[str, Any] = {
         "token_type": "Bearer",
         "access_token": issued.access_token,
         "expires_in": max(0, (issued.expires_at - host.clock.now()) // 1000),
         "scope": " ".join(scopes),
     }
+    terms = issued.grant.terms
+    folder = Folder.from_columns(terms.tenant_id, terms.file_id)
+    if folder is not None:
+        token["authorization_details"] = folder.describe()
     if issued.refresh_token is not None:
         token["refresh_token"] = issued.refresh_token
     return token
