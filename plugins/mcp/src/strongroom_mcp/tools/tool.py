@@ -41,8 +41,14 @@ class FileTool:
             partial(call, host, self),
             self.title,
             self.hints,
-            partial(has_scope, host, self.scope),
+            partial(is_listed, host, self.scope),
         )
+
+
+def is_listed(host: HostAPI, scope: Scope) -> bool:
+    """Return whether the caller sees the tools of a scope: a client can request it from its user."""
+    caller = host.caller
+    return has_scope(host, scope) or (caller is not None and caller.client_id is not None)
 
 
 def has_scope(host: HostAPI, scope: Scope) -> bool:
