@@ -67,7 +67,7 @@ REGISTRATION: Final = (
     Screen("invitation of another", "login_pages/registration/invitation", show_invitation_of_another),
     Screen(
         "void invitation",
-        "login_pages/registration/invitation_void",
+        "login_pages/error",
         path("/account/invitations/unknown"),
     ),
     Screen("registration by invitation", "login_pages/registration/register", register_invited),

@@ -82,8 +82,10 @@ def test_logging_out_ends_the_session(browser: PageBrowser) -> None:
 
 def test_a_page_that_is_missing_or_hidden_says_so(browser: PageBrowser) -> None:
     assert browser.open("/console/nowhere").status_code == 404
+    assert "<h1>Page not found</h1>" in browser.page.text
     assert browser.open("/console/tenants/nowhere/files/").status_code == 403
-    assert "That did not work" in browser.page.text
+    assert "<h1>No access</h1>" in browser.page.text
+    assert browser.page.headers["X-Request-Id"] in browser.page.text.partition("<details")[2]
 
 
 def test_the_fault_of_a_refused_form_is_at_its_field(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import partial
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 from wsgiref.types import StartResponse, WSGIEnvironment
@@ -107,7 +108,7 @@ class LoginPagesApplication(LoginPages):
         is_ours = visit.request.headers.get("Sec-Fetch-Site") == "same-origin"
         if is_ours and visit.request.path == "/login":
             return self._login.show_expired(visit)
-        return visit.page("error.html", status=error.status, reason="form-refused")
+        return visit.fail(error.status, "form-refused", "form-refused-hint")
 
 
 def _respond(view: View, **parameters: str) -> Any:
@@ -115,8 +116,10 @@ def _respond(view: View, **parameters: str) -> Any:
 
 
 def _show_fault(fault: HTTPException) -> Any:
-    reason = "form-refused" if isinstance(fault, FormMalformed) else "not-found"
-    return login_visit().page("error.html", status=fault.code or 400, reason=reason)
+    visit, status = login_visit(), fault.code or HTTPStatus.BAD_REQUEST
+    if isinstance(fault, FormMalformed):
+        return visit.fail(status, "form-refused", "form-refused-hint")
+    return visit.fail(status)
 
 
 def _areas(login: Login, progress: LoginProgress) -> tuple[Area, ...]:

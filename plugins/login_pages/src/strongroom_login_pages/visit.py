@@ -249,7 +249,17 @@ class LoginVisit(Visit):
 
     def missing(self) -> Any:
         """Return the page for what does not exist, or is not the user's."""
-        return self.page("error.html", status=404, reason="not-found")
+        return self.fail(HTTPStatus.NOT_FOUND)
+
+    def fail(self, status: int, title: str | None = None, remedy: str | None = None) -> Any:
+        """Return the page about a failure, which leads to the account or the login.
+
+        Args:
+            title: the key of the text on what has happened; ``None``: the title of the status.
+            remedy: the key of the text on what to do; ``None``: the text of the status.
+        """
+        is_known = self.token is not None
+        return self.page("error.html", status=status, title=title, remedy=remedy, is_known=is_known)
 
     def redirect_to_login(self) -> Any:
         """Return a redirect to the login, which leads back to this page.

@@ -180,7 +180,7 @@ def test_a_wrong_captcha_sends_nothing(api: Api, browser: PageBrowser, person: P
 def test_a_form_of_another_site_is_refused(api: Api, browser: PageBrowser, path: str) -> None:
     browser.open("/account/forgot")
     browser.open(f"/account/{path}", {"csrf": "x", "username": EMAIL, "code": "1", "newPassword": NEW})
-    assert "This form is no longer valid." in browser.page.text
+    assert "This form has expired" in browser.page.text
 
 
 @pytest.mark.config(CONFIG, {"login": {"methods": ["sms"]}})

@@ -14,7 +14,6 @@ from strongroom.web.http.request import (
     get_service,
     header,
     method,
-    request_id,
     request_path,
 )
 from strongroom.web.pages.design import PageDesign
@@ -24,16 +23,6 @@ from strongroom.web.pages.languages import page_languages
 _PAGES: Final = Pages("strongroom.web.pages")
 _API: Final = "/api/"
 _PAGE_TYPES: Final = ("text/html", "application/xhtml+xml")
-_TITLES: Final = {
-    HTTPStatus.UNAUTHORIZED: "error-login",
-    HTTPStatus.FORBIDDEN: "error-forbidden",
-    HTTPStatus.NOT_FOUND: "error-not-found",
-    HTTPStatus.METHOD_NOT_ALLOWED: "error-no-page",
-    HTTPStatus.NOT_ACCEPTABLE: "error-no-page",
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "error-too-large",
-    HTTPStatus.REQUEST_URI_TOO_LONG: "error-not-found",
-    HTTPStatus.TOO_MANY_REQUESTS: "error-too-many",
-}
 _PLAIN: Final = frozenset(
     kind.code
     for kind in (
@@ -98,19 +87,9 @@ def _error_page(error: ApiError, response: flask.Response) -> flask.Response:
         policy={"img-src": "'self' data:"},
         message="" if error.code in _PLAIN else message,
         retries=error.status == HTTPStatus.SERVICE_UNAVAILABLE and method() in SAFE_METHODS,
-        title=_title(error.status),
-        id=request_id(),
         start_path=f"{design.base_path}/",
     )
     for name, value in response.headers:
         if name not in _OWN_HEADERS:
             page.headers[name] = value
     return page
-
-
-def _title(status: int) -> str:
-    if status == HTTPStatus.SERVICE_UNAVAILABLE:
-        return "error-temporary"
-    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        return "error-server"
-    return _TITLES.get(HTTPStatus(status), "error-refused")

@@ -25,7 +25,7 @@ from strongroom.plugin_api.rendering import PageCompression
 from strongroom.plugin_api.times import shown_day, shown_moment, zone_name
 from strongroom.web.http.content_coding import note_page
 from strongroom.web.http.languages import translator
-from strongroom.web.http.request import current_environ, get_service
+from strongroom.web.http.request import current_environ, get_service, request_id
 from strongroom.web.pages.avatars import avatar_color, initial, initials
 from strongroom.web.pages.design import (
     TEXTS,
@@ -36,6 +36,7 @@ from strongroom.web.pages.design import (
     language_choices,
     theme_choices,
 )
+from strongroom.web.pages.failure_titles import failure_title
 from strongroom.web.pages.icons import icon_path
 from strongroom.web.pages.languages import page_languages
 from strongroom.web.pages.macro_modules import Modules, PageTemplate
@@ -69,6 +70,8 @@ class PageFrame:
     scripts: Sequence[str] = ()
     """The paths of the scripts of the parts that belong to plugins."""
     modules: Modules = field(default_factory=dict)
+    status: int = 200
+    """The HTTP status of the page."""
 
     @property
     def name(self) -> str:
@@ -114,6 +117,16 @@ class PageFrame:
     def frame_script(self) -> str:
         """The path of the script of pages with a menu."""
         return self.design.frame_script
+
+    @property
+    def failure(self) -> str:
+        """The key of the title of a page about a failure, by its status."""
+        return failure_title(self.status)
+
+    @property
+    def request_id(self) -> str:
+        """The id of the request, by which operators find it in the log."""
+        return request_id()
 
     @property
     def links(self) -> Sequence[FrameLink]:
@@ -175,7 +188,7 @@ class Pages:
         nonce = secrets.token_urlsafe(16)
         variables = {"nonce": nonce, "language": language, "text": self._texts.translator(language)}
         parts = _parts(values.values())
-        frame = PageFrame(get_service(PageDesign), language, _scripts(parts))
+        frame = PageFrame(get_service(PageDesign), language, _scripts(parts), status=status)
         html = self._template(template, frame.design).render(variables, strongroom=frame, **values)
         response = flask.Response(html, status, content_type="text/html; charset=utf-8")
         directives = with_sources({**_POLICY, **(policy or {})}, parts)

@@ -15,7 +15,6 @@ from strongroom_login_pages.account.frame import ME, login_name
 from strongroom_login_pages.account.invitations import received_invitations
 from strongroom_login_pages.sign_in.attempt import INVITATION, REGISTRATION
 from strongroom_login_pages.sign_in.ways import registers_invited
-from strongroom_login_pages.texts import error_text
 from strongroom_login_pages.visit import LoginVisit, Routes
 
 _PAGE: Final = "/invitations/<secret>"
@@ -36,15 +35,14 @@ class InvitationLinks:
         user = _user(visit)
         response = _preview(visit, secret)
         if response.error is not None:
-            return _refusal(visit, response, user)
+            return _refusal(visit, response)
         return _page(visit, secret, response.json, user)
 
     def begin(self, visit: LoginVisit, secret: str) -> Any:
         """Begin a login or a registration, which leads back to this page."""
-        user = _user(visit)
         response = _preview(visit, secret)
         if response.error is not None:
-            return _refusal(visit, response, user)
+            return _refusal(visit, response)
         # The login of another user must not answer the invitation.
         visit.log_out(resume=f"{visit.root}{path_of(secret)}")
         if visit.form.get("way") == "register" and _can_register(visit, response.json):
@@ -99,10 +97,10 @@ def _can_register(visit: LoginVisit, invitation: Invitation) -> bool:
     return registers_invited(visit.login_options, _contact(invitation)["kind"])
 
 
-def _refusal(visit: LoginVisit, response: RestResponse, user: Mapping[str, Any] | None) -> Any:
+def _refusal(visit: LoginVisit, response: RestResponse) -> Any:
     if response.status not in (HTTPStatus.NOT_FOUND, HTTPStatus.BAD_REQUEST):
-        return visit.page("error.html", status=response.status, reason=error_text(response.error))
-    return visit.page("registration/invitation_void.html", status=HTTPStatus.NOT_FOUND, user=user)
+        return visit.fail(response.status)
+    return visit.fail(HTTPStatus.NOT_FOUND, "invitation-void", "invitation-void-why")
 
 
 def _page(visit: LoginVisit, secret: str, invitation: Invitation, user: Mapping[str, Any] | None) -> Any:

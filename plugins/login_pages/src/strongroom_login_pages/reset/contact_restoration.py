@@ -3,7 +3,7 @@
 from typing import Any
 
 from strongroom.plugin_api.web import RestResponse
-from strongroom_login_pages.texts import error_text, password_text
+from strongroom_login_pages.texts import password_text
 from strongroom_login_pages.visit import LoginVisit, Routes
 
 _PAGE = "/restore/<token>"
@@ -46,6 +46,8 @@ def _form(visit: LoginVisit, token: str, error: str | None = None) -> Any:
 
 
 def _refusal(visit: LoginVisit, response: RestResponse) -> Any:
-    is_taken = response.error == "error.credential-taken"
-    reason = "restore-taken" if is_taken else error_text(response.error)
-    return visit.page("error.html", status=response.status, reason=reason)
+    if response.error == "error.credential-taken":
+        return visit.fail(response.status, "restore-taken", "restore-taken-hint")
+    if response.error == "error.contact-link-invalid":
+        return visit.fail(response.status, "link-void", response.error)
+    return visit.fail(response.status)

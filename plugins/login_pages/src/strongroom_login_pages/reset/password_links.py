@@ -28,6 +28,6 @@ class PasswordLinks:
             visit.log_out(notice="password-set")
             return visit.redirect("/login")
         if response.error == "error.account-link-invalid":
-            return visit.page("error.html", status=400, reason=response.error)
+            return visit.fail(400, "link-void", "error.account-link-invalid")
         error = password_text(response.error)
         return visit.page("reset/password_link.html", status=400, token=token, error=error)

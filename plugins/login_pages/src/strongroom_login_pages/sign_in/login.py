@@ -72,7 +72,7 @@ class Login:
         if "returnUrl" in visit.request.args:
             return_to = self._front_ends.request_of(visit.request.args)
             if return_to is None:
-                return visit.page("error.html", status=400, reason="return-url-invalid")
+                return visit.fail(400, "return-url-invalid", "return-url-invalid-hint")
             visit.update(return_to=return_to, resume=None)
         elif is_local_path(resume := visit.request.args.get("resume", "")):
             visit.update(return_to=None, resume=resume)
