@@ -26,7 +26,7 @@ def links(answer: Answer) -> list[str]:
     assert answer.status_code == 200
     assert answer.headers["Content-Type"].startswith("text/html")
     main = answer.text.partition("<main>")[2].partition("</main>")[0]
-    return re.findall(r'href="([^"]+)"', main)
+    return re.findall(r'<a[^>]* href="([^"]+)"', main)
 
 
 def test_programs_get_the_name_the_version_and_links(api: Api) -> None:
@@ -63,7 +63,11 @@ def test_before_the_setup_the_page_says_one_thing_and_has_no_buttons(
     monkeypatch.setattr("sys.argv", [".venv/bin/strongroom", "serve", "--config", "my files/a.toml"])
     page = open_page(api)
     assert "<h1>Become the administrator</h1>" in page.text
-    assert ".venv/bin/strongroom --config &#39;my files/a.toml&#39; users invite-admin<" in page.text
+    command = ".venv/bin/strongroom --config &#39;my files/a.toml&#39; users invite-admin"
+    # The button copies the whole command, which the page folds away.
+    assert f'data-text="{command}">strongroom users invite-admin<' in page.text
+    assert f"<code>{command}<" in page.text.partition("<details")[2]
+    assert page.text.index("<details") < page.text.index('href="/docs"')
     assert links(page) == ["/docs", "/openapi.json"]
     assert 'class="links"' not in page.text
 

@@ -97,6 +97,7 @@ def _page(paths: dict[str, str], *, is_production: bool) -> Any:
         version=__version__,
         is_production=is_production,
         command=setup_command(is_production=is_production),
+        short_command=setup_command(is_production=True),
     )
     response.headers["Vary"] = _BY_ACCEPT["Vary"]
     return response
