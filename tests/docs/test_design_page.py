@@ -16,6 +16,9 @@ INNER: Final = {
     "hidden",
     "choice_search",
     "language_switch",
+    "strength",
+    "strength_path",
+    "_revealed",
     "timeline_item",
 }
 """Macros that others use, or that the frame uses."""

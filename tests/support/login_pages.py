@@ -24,6 +24,7 @@ PASSWORD: Final = "Correct1Horse"
 LOCALES: Final = {"en": "en-US", "zh": "zh-CN"}
 """The languages of the pages, with the locales of browsers."""
 
+_KIT: Final = Path(__file__).parents[2] / "core/src/strongroom/web/pages/messages"
 _MESSAGES: Final = Path(__file__).parents[2] / "plugins/login_pages/src/strongroom_login_pages/messages"
 _FORMS: Final = (
     ("totp", Totp.form),
@@ -38,7 +39,8 @@ def texts_of(language: str) -> dict[str, str]:
     The texts of a factor's form have keys such as ``totp.add``, and those of its templates ``use``.
     """
     areas = (tomllib.loads(path.read_text()) for path in _MESSAGES.glob(f"*.{language}.toml"))
-    texts = {key: text for area in areas for key, text in area.items()}
+    kit = tomllib.loads((_KIT / f"{language}.toml").read_text())
+    texts = {key: text for area in (kit, *areas) for key, text in area.items()}
     for name, form in _FORMS:
         assert form is not None
         labels = {item.name: getattr(form, item.name) for item in fields(form)}

@@ -67,7 +67,7 @@ def newest_code(person: Person) -> str:
 def test_a_password_is_changed_with_a_hint_how_strong_it_is(
     person: Person, inspection: Inspection
 ) -> None:
-    hint = person.page.locator("#strength")
+    hint = person.page.locator("#newPassword-strength")
     person.open("/password")
     inspection.inspect("password")
     fill(person, "current-password", "Wrong1Horse")

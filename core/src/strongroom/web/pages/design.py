@@ -35,6 +35,16 @@ _FILINGS: Final = "https://beian.miit.gov.cn/"
 _POLICE_FILINGS: Final = "https://beian.mps.gov.cn/#/query/webSearch?code="
 _LABELS: Final[Mapping[str, str]] = {"en": "English", "zh": "中文"}
 _LONGEST_QUERY: Final = 1024
+_SCRIPTS: Final = (
+    "zone.js",
+    "parts.js",
+    "documents.js",
+    "texts.js",
+    "frame.js",
+    "palette.js",
+    "passwords.js",
+)
+"""The scripts that pages or other scripts load."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 // The dialog of sharing, over a list or as the content of its page. A person or group that is chosen has access at once.
 
 import {adopted, fetchPage, sendFrom} from "strongroom/documents.js";
+import "strongroom/passwords.js";
 
 const ADDRESS = /^[^\s@,;:<>]+@[^\s@,;:<>]+\.[^\s@,;:<>]+$/;
 const SEARCH_AFTER = 250; // Milliseconds after the last key.

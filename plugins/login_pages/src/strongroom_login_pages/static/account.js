@@ -1,7 +1,7 @@
-// Comfort of the account pages: codes, passwords, print. All of them work without it.
+// Comfort of the account pages: codes, print. All of them work without it.
 
+import "strongroom/passwords.js";
 import "./codes.js";
-import "./passwords.js";
 
 for (const button of document.querySelectorAll("[data-print]")) {
   button.hidden = false;

@@ -1,7 +1,7 @@
-// Comfort for the pages of the sign-in: codes, passwords, forms that are sent once.
+// Comfort for the pages of the sign-in: codes, forms that are sent once.
 
+import "strongroom/passwords.js";
 import "./codes.js";
-import "./passwords.js";
 
 // A double click would send the second form with the secret of a session that the first one has replaced.
 const sent = new WeakSet();
