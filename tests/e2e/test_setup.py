@@ -88,7 +88,7 @@ def submit(page: Page, password: str) -> None:
     page.get_by_label("E-mail address").fill(EMAIL)
     page.get_by_label("Name").fill("Root")
     page.get_by_label("Password").fill(password)
-    page.get_by_role("button").click()
+    page.get_by_role("button", name="Become the administrator").click()
 
 
 @on_sqlite
@@ -99,7 +99,9 @@ def test_a_browser_opens_the_link_once(server: Server, page: Page) -> None:
     page.goto(f"{server.url}/setup#{token}")
     assert page.url == f"{server.url}/setup"
     submit(page, "tooweak")
-    expect(page.get_by_role("alert")).to_contain_text("8 characters")
+    expect(page.locator(".strength")).to_contain_text("Easy to guess")
+    expect(page.locator("#password-fault")).to_contain_text("8 characters")
+    expect(page.get_by_label("Password")).to_be_focused()
     submit(page, PASSWORD)
     expect(page.get_by_role("status")).to_be_visible()
     expect(page.locator("form")).to_be_hidden()
@@ -131,8 +133,10 @@ def test_a_browser_is_logged_in_afterwards(server: Server, page: Page) -> None:
 
 
 @on_sqlite
-def test_without_its_token_the_page_says_so(server: Server, page: Page) -> None:
-    page.goto(f"{server.url}/setup")
+@pytest.mark.parametrize("link", ["/setup", "/setup#unknown"])
+def test_without_a_good_link_the_page_says_so(server: Server, page: Page, link: str) -> None:
+    page.goto(f"{server.url}{link}")
+    expect(page.get_by_role("heading")).to_have_text("This link no longer works")
     expect(page.locator("#invalid")).to_be_visible()
     expect(page.locator("form")).to_be_hidden()
 

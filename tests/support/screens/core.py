@@ -34,7 +34,7 @@ def fill_in(visitor: Visitor, password: str) -> None:
 def fail(visitor: Visitor) -> None:
     open_link(visitor)
     fill_in(visitor, "tooweak")
-    visitor.page.wait_for_selector("[role=alert]:not(:empty)")
+    visitor.page.wait_for_selector(".fault")
 
 
 def complete(visitor: Visitor) -> None:
