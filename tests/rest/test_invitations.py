@@ -304,10 +304,11 @@ class TestWhoInvites:
     def test_messages_have_no_links_of_names(self, scene: Invitations) -> None:
         scene.api.patch(scene.path, {"name": "Win at https://evil.example now"}, by=scene.admin)
         scene.invite("a@example.com")
-        first, *others = scene.messages("a@example.com")[-1]["text"].split("\n\n")
-        assert "https://" not in first
-        assert "evil.example" not in first
-        assert first.endswith("Win at https evil. example now.")
+        text = scene.messages("a@example.com")[-1]["text"]
+        assert "https://" not in text
+        assert "evil.example" not in text
+        _, facts, *others = text.split("\n\n")
+        assert facts.startswith("Space: Win at https evil. example now\n")
         # The code, and a sentence before and after it.
         assert len(others) == 3
 

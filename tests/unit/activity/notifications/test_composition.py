@@ -22,7 +22,7 @@ from strongroom.plugin_api.messages import Message
 
 CODE = {"code": "123456", "minutes": "5", "source": "Firefox, Windows, 192.0.2.7"}
 MAIL = ("email", "maria@example.com")
-INVITATION = {"code": "secret-1", "days": "7", "tenant": "Acme", "inviter": "Maria"}
+INVITATION = {"code": "secret-1", "days": "7", "tenant": "Acme", "inviter": "Maria", "time": "now"}
 HOSTILE = (
     "Eve\r\nBcc: all@example.com\r\n\r\nRead http://evil.example/x",
     '"><svg onload=alert(1)>',
@@ -72,6 +72,21 @@ def test_a_link_is_a_button() -> None:
     page = Page(message.html)
     assert url in page.urls
     assert "Open the invitation" in page.texts
+
+
+@pytest.mark.parametrize(
+    ("occasion", "values", "facts"),
+    [
+        ("invitation", INVITATION, ["Space", "Acme", "Invited by", "Maria", "When", "now"]),
+        ("plugin-notice", {"subject": "Off", "text": "A webhook.", "time": "now"}, ["When", "now"]),
+    ],
+)
+def test_the_facts_of_a_mail_are_a_table(
+    occasion: str, values: dict[str, str], facts: list[str]
+) -> None:
+    html = composer().compose(MAIL, occasion, "en", values).html or ""
+    table = html.partition('class="facts"')[2].partition("</table>")[0]
+    assert re.findall(r"<td[^>]*>([^<]*)</td>", table) == facts
 
 
 def test_a_text_of_the_deployment_without_a_link_precedes_the_built_in_one(tmp_path: Path) -> None:

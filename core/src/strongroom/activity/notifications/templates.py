@@ -65,6 +65,7 @@ def _code(subject: str, request: str, coded_subject: str = "") -> Text:
 
 
 _SOURCE: Final = "When: $time\nWhere: $source"
+_INVITED: Final = "Space: $tenant\nInvited by: $inviter\nWhen: $time"
 
 
 def _notice(subject: str, advice: str) -> Text:
@@ -213,18 +214,19 @@ TEMPLATES: Final[Mapping[str, Text]] = {
     "invitation": Text(
         "Invitation to $tenant",
         "$inviter invites you to $tenant. Accept within $days days with this code: $code",
-        "$inviter invites you to $tenant.\n\nAccept within $days days with this code:\n\n$code\n\n"
+        f"You are invited to a space of $product.\n\n{_INVITED}\n\nAccept within $days days with this "
+        "code:\n\n$code\n\n"
         "If you do not know the sender, ignore this message.",
     ),
     "invitation-link": Text(
         "Invitation to $tenant",
         "$inviter invites you to $tenant. Accept within $days days: $link",
-        "$inviter invites you to $tenant. Accept within $days days:\n\n$link\n\n"
-        "If you do not know the sender, ignore this message.",
+        f"You are invited to a space of $product.\n\n{_INVITED}\n\nAccept within $days days:\n\n$link"
+        "\n\nIf you do not know the sender, ignore this message.",
         action="Open the invitation",
     ),
     # The plugin chooses the texts.
-    "plugin-notice": Text("$subject", "$text"),
+    "plugin-notice": Text("$subject", "$text", "$text\n\nWhen: $time"),
 }
 """The English texts by occasion. The translations of the core have the Chinese ones."""
 

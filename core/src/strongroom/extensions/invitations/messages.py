@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from strongroom.activity.notifications.service import MessageService
-from strongroom.clock import DAY
+from strongroom.clock import DAY, Clock
 from strongroom.extensions.invitations.acceptance import TEMPLATE
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database
@@ -13,6 +13,7 @@ from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import EMAIL
 from strongroom.identity.users.service import UserService
 from strongroom.plugin_api.login import Credential
+from strongroom.plugin_api.times import UTC_ZONE, find_zone, named_moment
 
 _WITH_LINK: Final = f"{TEMPLATE}-link"
 """The occasion of an e-mail whose link leads to a page for the answer."""
@@ -41,6 +42,7 @@ class InvitationMessages:
     """Sends invitations.
 
     Args:
+        clock: the time that e-mails name.
         lifetime: milliseconds for which an invitation can be accepted.
     """
 
@@ -48,6 +50,7 @@ class InvitationMessages:
     _credentials: CredentialService
     _users: UserService
     _messages: MessageService
+    _clock: Clock
     _lifetime: int
 
     def require_reachable(self, recipient: Credential) -> None:
@@ -76,9 +79,11 @@ class InvitationMessages:
             (inviter,) = self._users.find(connection, [inviter_id])
             holders = self._credentials.find_users(connection, [recipient])
             chosen = self._users.get_locales(connection, holders.values())
+            zones = [self._users.get_zone(connection, holder) for holder in holders.values()]
         parameters = {
             "tenant": shown(tenant_name),
             "inviter": shown(inviter.name),
+            "time": named_moment(self._clock.now(), find_zone(next(iter(zones), None)) or UTC_ZONE),
             "days": str(self._lifetime // DAY),
             "code": secret,
         }

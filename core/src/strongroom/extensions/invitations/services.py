@@ -52,6 +52,7 @@ class InvitationServices(ServiceGroup):
             self._user_services.credentials,
             self._users,
             self._notifications.messages,
+            self._clock,
             self._settings.tenants.invitation_days * DAY,
         )
 
