@@ -1,5 +1,6 @@
 """The state of the server: overview, health, storages, plugins, settings, limits, jobs and messages."""
 
+import importlib
 import re
 import threading
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from tests.support.page_browser import PageBrowser
 from strongroom.assembly.plugin_host.server import HostServer
 from strongroom.content.storage.service import BlobService
 from strongroom.foundation.config.describe import MASK
+from strongroom.plugin_api.server import ServerFinding
 from strongroom.plugin_api.storage import StorageUnavailable
 from strongroom_console.server.titles import title_key
 
@@ -165,6 +167,19 @@ def test_what_needs_the_administrator_has_its_remedy(
     api.clock.advance(1000)
     assert "start the store" in browser.open(f"{ROOT}health/").text
     assert "start the store" not in browser.open(f"{ROOT}health/?since={api.clock.now()}").text
+
+
+def test_similar_findings_are_behind_a_disclosure(
+    browser: PageBrowser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    similar = [ServerFinding("pages.templates", "warning", f"{n} is old", f"copy {n}") for n in range(9)]
+    for name in ("health", "overview"):
+        module = importlib.import_module(f"strongroom_console.server.{name}")
+        monkeypatch.setattr(module, "faults_in", lambda _: similar)
+    for page in ("", "health/"):
+        text = browser.open(ROOT + page).text
+        assert "9 similar findings" in text
+        assert "copy 8" in text.partition("<details>")[2]
 
 
 def test_a_storage_that_hangs_does_not_hang_the_pages(

@@ -13,6 +13,7 @@ from strongroom_console.server.frame import server_page
 health: Final = Blueprint("health", __name__, url_prefix="/server/health")
 
 _LONGEST_TIME: Final = 15
+_MANY: Final = 3
 
 
 def faults_in(examination: ServerFindings) -> Sequence[ServerFinding]:
@@ -20,16 +21,30 @@ def faults_in(examination: ServerFindings) -> Sequence[ServerFinding]:
     return [finding for finding in examination.findings if finding.state != "ok"]
 
 
+def group_faults(faults: Sequence[ServerFinding]) -> Sequence[Sequence[ServerFinding]]:
+    """Return groups of findings: the ones of a part and a state together if they are many."""
+    groups: dict[tuple[str, str], list[ServerFinding]] = {}
+    for finding in faults:
+        groups.setdefault((finding.part, finding.state), []).append(finding)
+    return [
+        part
+        for group in groups.values()
+        for part in ([group] if len(group) >= _MANY else [[finding] for finding in group])
+    ]
+
+
 @health.get("/")
 def show_health() -> Any:
     """Show the findings; with ``since``, of an examination that is not older."""
     visit = current_visit()
     examination = visit.host.server.findings(since=_since())
+    faults = faults_in(examination)
     return server_page(
         visit,
         "server/health.html",
         "health/",
-        faults=faults_in(examination),
+        faults=faults,
+        groups=group_faults(faults),
         healthy=[finding for finding in examination.findings if finding.state == "ok"],
         examined_at=iso_format(examination.examined_at),
         now=visit.host.clock.now(),

@@ -8,7 +8,7 @@ from strongroom.plugin_api.file_pages import size_text
 from strongroom.plugin_api.visits import current_visit
 from strongroom_console.server.first_steps import dismiss_steps, first_steps
 from strongroom_console.server.frame import server_page
-from strongroom_console.server.health import faults_in
+from strongroom_console.server.health import faults_in, group_faults
 
 overview: Final = Blueprint("overview", __name__, url_prefix="/server")
 
@@ -25,7 +25,7 @@ def show_overview() -> Any:
         "",
         info=info,
         stored=None if info.stored_bytes is None else size_text(info.stored_bytes),
-        faults=faults_in(examination),
+        groups=group_faults(faults_in(examination)),
         steps=first_steps(visit, info, examination),
     )
 
