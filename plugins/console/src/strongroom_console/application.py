@@ -27,6 +27,7 @@ LARGE_BODIES: Final = (
     LargeBody("POST", "/server/imports/", 256 * 1024**2, is_form=True),
     # Two JSON texts of 16 KiB each, before and after, indented and percent-encoded.
     LargeBody("POST", "/server/users/<user_id>/metadata/<kind>", 400 * 1024, is_form=True),
+    LargeBody("POST", "/server/users/<user_id>/metadata/<kind>/rows", 400 * 1024, is_form=True),
 )
 """The routes of uploads and of large forms."""
 

@@ -207,6 +207,22 @@ def test_metadata_is_edited_as_text(api: Api, browser: PageBrowser, other: Perso
     assert page.status_code == 400
 
 
+def test_metadata_is_edited_as_rows(api: Api, browser: PageBrowser, other: Person) -> None:
+    admin = api.person(admin=True)
+    api.patch(f"/users/{other.id}/server-metadata", {"plan": "basic", "seats": 5}, by=admin)
+    browser.open(f"{USERS}{other.id}/metadata")
+    path = browser.action(f"{USERS}{other.id}/metadata/server-metadata/rows")
+    form = browser.forms[path]
+    rows = {"key": ["plan", "seats", "note"], "value": ["pro", "", "5"]}
+    browser.open(path, {**form, **rows})
+    assert browser.message == "The data was saved."
+    stored = api.get(f"/users/{other.id}/server-metadata", by=admin).json
+    assert stored == {"plan": "pro", "note": 5}
+    page = browser.open(path, {**form, "key": ["a", "a"], "value": ["kept <b>", "2"]})
+    assert (page.status_code, browser.message) == (400, "Two rows have the same key.")
+    assert 'value="kept &lt;b&gt;"' in page.text
+
+
 def test_a_user_is_deleted_after_a_question(api: Api, browser: PageBrowser, other: Person) -> None:
     change(browser, other, "deletion", "deletion")
     assert browser.message == "The account was deleted."
@@ -236,6 +252,7 @@ FORMS = (
     "{}/sessions/end",
     "{}/factors/reset",
     "{}/metadata/metadata",
+    "{}/metadata/metadata/rows",
 )
 
 
