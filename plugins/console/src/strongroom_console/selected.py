@@ -1,6 +1,6 @@
 """The records that the form of a list selects, and what to do with them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from flask import request
@@ -36,17 +36,22 @@ def list_query() -> str:
     return f"?{query}" if query else ""
 
 
-def show_partly(visit: Visit, refused: Sequence[RestResponse], count: int, page: str) -> Any:
+def show_partly(
+    visit: Visit, refused: Mapping[str, RestResponse], count: int, page: str, name: str
+) -> Any:
     """Return to a list after changes some of which were refused, or to the proof that they require.
 
     Args:
-        refused: the responses to the changes that were refused.
+        refused: the responses to the changes that were refused, by the ids of the users.
         count: the number of all changes.
         page: the path of the list.
+        name: the name of the first user whose change was refused; empty: unknown.
     """
+    first = next(iter(refused.values()))
     if len(refused) == count:
-        return visit.follow(refused[0], page)
-    texts = {"done": str(count - len(refused)), "count": str(count)}
-    reason = visit.problem_text(refused[0])
-    visit.flash(Flash("error.partly-changed", {**texts, "reason": reason}))
+        return visit.follow(first, page)
+    texts = {"done": str(count - len(refused)), "count": str(count), "name": name}
+    reason = visit.problem_text(first)
+    notice = "error.partly-changed-named" if name else "error.partly-changed"
+    visit.flash(Flash(notice, {**texts, "reason": reason}))
     return visit.redirect(page)

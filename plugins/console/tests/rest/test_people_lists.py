@@ -89,6 +89,15 @@ class TestUsers:
         assert "First problem: This no longer exists, or you do not have access." in browser.page.text
         assert self._suspended(api, person) == {others[0].id}
 
+    def test_a_refusal_of_some_names_the_first(
+        self, api: Api, browser: PageBrowser, person: Person, others: list[Person]
+    ) -> None:
+        changed(browser, USERS, CHANGES, user=[others[0].id, person.id], change="suspend")
+        label = api.get("/users/me", by=person).json["name"] or person.email
+        first = browser.message.partition("First problem, of ")[2].partition(":")[0]
+        assert label in first
+        assert self._suspended(api, person) == {others[0].id}
+
     @pytest.mark.parametrize("fields", [{}, {"change": "suspend"}, {"change": "erase", "user": "x"}])
     def test_nothing_happens_without_a_choice(
         self, browser: PageBrowser, others: list[Person], fields: dict[str, str]

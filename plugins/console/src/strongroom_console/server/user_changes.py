@@ -48,10 +48,12 @@ def change_users() -> Any:
     change, page = CHANGES.get(name), f"/server/users/{list_query()}"
     if change is None or not user_ids:
         return visit.redirect(page, "nobody-selected")
-    responses = [_apply(change, user_id) for user_id in user_ids]
-    refused = [response for response in responses if response.error is not None]
+    responses = {user_id: _apply(change, user_id) for user_id in user_ids}
+    refused = {user_id: item for user_id, item in responses.items() if item.error is not None}
     if refused:
-        return show_partly(visit, refused, len(user_ids), page)
+        first = next(iter(refused))
+        name = visit.host.users.find_labels([first], "whole").get(first, "")
+        return show_partly(visit, refused, len(user_ids), page, name)
     visit.flash(_flash(change, user_ids))
     return visit.redirect(page)
 

@@ -1,6 +1,6 @@
 """Changes of several members of the list at once: their role, and the end of their memberships."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from flask import Blueprint, request
@@ -28,10 +28,12 @@ def change_members(tenant_id: str) -> Any:
     if change == "remove" and "confirmed" not in request.form:
         return _ask(visit, tenant_id, user_ids)
     if change == "remove":
-        removals = [visit.rest("DELETE", _member(tenant_id, user_id)) for user_id in user_ids]
+        removals = {user_id: visit.rest("DELETE", _member(tenant_id, user_id)) for user_id in user_ids}
         return _finish(visit, tenant_id, removals, "members-removed")
     role = change if change in ROLES else request.form.get("role", "")
-    changes = [visit.rest("PUT", _member(tenant_id, user_id), {"role": role}) for user_id in user_ids]
+    changes = {
+        user_id: visit.rest("PUT", _member(tenant_id, user_id), {"role": role}) for user_id in user_ids
+    }
     return _finish(visit, tenant_id, changes, "roles-changed")
 
 
@@ -55,8 +57,9 @@ def _ask(visit: Visit, tenant_id: str, user_ids: Sequence[str]) -> Any:
     )
 
 
-def _finish(visit: Visit, tenant_id: str, responses: Sequence[RestResponse], notice: str) -> Any:
-    refused = [response for response in responses if response.error is not None]
+def _finish(visit: Visit, tenant_id: str, responses: Mapping[str, RestResponse], notice: str) -> Any:
+    refused = {user_id: item for user_id, item in responses.items() if item.error is not None}
     if refused:
-        return show_partly(visit, refused, len(responses), _list(tenant_id))
+        name = member_names(visit, tenant_id).get(next(iter(refused)), "")
+        return show_partly(visit, refused, len(responses), _list(tenant_id), name)
     return visit.redirect(_list(tenant_id), notice, count=str(len(responses)))
