@@ -31,6 +31,9 @@ _LENGTH: Final = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _CHUNKED: Final = re.compile(rb"\r\ntransfer-encoding: *chunked", re.IGNORECASE)
 _LAST_CHUNK: Final = b"0\r\n\r\n"
 _SUCCESS: Final = re.compile(rb"HTTP/1\.[01] 20[016] ")
+_ANSWER: Final = re.compile(rb"HTTP/1\.[01] (?:20[016]|302) ")
+"""A conversation may have redirects, which it reads itself."""
+
 _RECEIVE_BYTES: Final = 256 * 1024
 _FEWEST_LATENCIES: Final = 2
 
@@ -76,8 +79,8 @@ class Conversation(Protocol):
     def request(self) -> bytes:
         """Return the next request."""
 
-    def receive(self, body: bytes) -> None:
-        """Receive the body of the response, which has a Content-Length."""
+    def receive(self, head: bytes, body: bytes) -> None:
+        """Receive the response, which has a Content-Length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,12 +203,12 @@ class _Client:
         self,
         port: int,
         make_request: MakeRequest,
-        use_body: Callable[[bytes], None] | None = None,
+        use_answer: Callable[[bytes, bytes], None] | None = None,
     ) -> None:
         self._socket = socket.create_connection((HOST, port), timeout=SILENCE_SECONDS)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._make_request = make_request
-        self._use_body = use_body
+        self._use_answer = use_answer
         self._body = b""
         self._buffer = bytearray(_RECEIVE_BYTES)
         self._head = b""
@@ -234,13 +237,13 @@ class _Client:
             self._go_on(bytes(memoryview(self._buffer)[:count]))
         else:
             self._missing -= count
-            if self._use_body:
+            if self._use_answer:
                 self._body += memoryview(self._buffer)[:count]
         if self._missing:
             return False
         complete = self._missing == 0
-        if complete and self._use_body:
-            self._use_body(self._body)
+        if complete and self._use_answer:
+            self._use_answer(self._head.partition(b"\r\n\r\n")[0], self._body)
         if complete:
             self._head, self._missing = b"", None
         return complete
@@ -251,7 +254,8 @@ class _Client:
         if not end:
             return
         length, is_chunked = _LENGTH.search(head), _CHUNKED.search(head)
-        if not (length or is_chunked) or not _SUCCESS.match(head):
+        expected = _ANSWER if self._use_answer else _SUCCESS
+        if not (length or is_chunked) or not expected.match(head):
             raise RuntimeError(f"unexpected answer: {self._head[:500]!r}")
         if length:
             self._missing = int(length[1]) - len(body)

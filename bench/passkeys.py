@@ -46,7 +46,7 @@ class PasskeyLogins:
     def request(self) -> bytes:
         return self._request
 
-    def receive(self, body: bytes) -> None:
+    def receive(self, head: bytes, body: bytes) -> None:  # noqa: ARG002  of the protocol
         is_login = next(self._turns)
         self._request = self._challenge if is_login else self._login(body)
 

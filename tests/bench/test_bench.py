@@ -21,6 +21,7 @@ from bench import (
     orders,
     pages,
     passkeys,
+    provider,
     releases,
     remote_bundles,
     scaling,
@@ -239,6 +240,17 @@ def test_a_bench_compares_with_its_peer_and_its_limit(
     assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
 
 
+def test_logins_through_the_provider_are_compared_with_a_bare_route(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(provider, "CLIENTS", 2)
+    among_others, *rows = provider.measure(QUICK)
+    assert (among_others.unit, among_others.limit) == ("/s", Limit("target", [100]))
+    names = ("login through the provider", "token endpoint: refresh", "introspection")
+    assert [row.name for row in rows[::2]] == [f"{name}, 2 clients" for name in names]
+    assert {row.limit.name for row in rows if row.limit} == {"bare Flask route"}
+
+
 def test_downloads_are_compared_with_the_peer_and_with_nginx_where_there_is_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -343,7 +355,7 @@ def test_encrypted_transfers_are_compared_with_plain_ones_over_each_store() -> N
 
 
 def test_every_bench_has_its_name() -> None:
-    of_requests = "uploads login passkey busy details scaling pages downloads"
+    of_requests = "uploads login passkey provider busy details scaling pages downloads"
     of_servers = "transfer encryption bundles remote-bundles startup lists searches orders users release"
     assert list(BENCHES) == f"{of_requests} {of_servers}".split()
 
