@@ -27,6 +27,7 @@ def _creation(host: HostAPI) -> click.Command:
     @click.option(
         "--post-logout-redirect-uri", "postLogoutRedirectUris", multiple=True, help="After a logout."
     )
+    @click.option("--backchannel-logout-uri", "backchannelLogoutUri", help="Learns of logouts.")
     @click.option("--public", is_flag=True, help="It cannot keep a secret, such as an app.")
     @click.option("--trusted", is_flag=True, help="Its users are not asked for their consent.")
     @click.option("--scope", "scopes", multiple=True, help="A scope that it may request; repeatable.")

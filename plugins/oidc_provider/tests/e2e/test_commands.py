@@ -23,8 +23,10 @@ def create(server: LiveServer, *options: str) -> dict[str, str]:
 
 def test_a_client_is_created_listed_and_deleted(server: LiveServer) -> None:
     end = "https://wiki.example.com/goodbye"
-    options = ("--redirect-uri", URI, "--post-logout-redirect-uri", end, "--scope", "openid")
-    created = create(server, *options)
+    logouts = "https://wiki.example.com/oidc?logout=backchannel"
+    uris = ("--redirect-uri", URI, "--post-logout-redirect-uri", end)
+    options = ("--backchannel-logout-uri", logouts, "--scope", "openid")
+    created = create(server, *uris, *options)
     assert len(created["client secret"]) >= 43
     public = create(server, "--redirect-uri", "com.example.app:/callback", "--public")
     assert public.keys() == {"client id"}
@@ -34,6 +36,7 @@ def test_a_client_is_created_listed_and_deleted(server: LiveServer) -> None:
     path = f"/api/v1/clients/{created['client id']}"
     client = server.succeed("GET", path, by=server.user(admin=True))
     assert (client["scopes"], client["postLogoutRedirectUris"]) == (["openid"], [end])
+    assert client["backchannelLogoutUri"] == logouts
     server.command("clients", "delete", created["client id"])
     assert created["client id"] not in server.command("clients", "list")
 

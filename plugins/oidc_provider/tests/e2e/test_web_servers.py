@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.support import gates
 from tests.support.browsers import needs_chromium
+from tests.support.waiting import wait_until
 
 from strongroom.testing.server import PASSWORD, LiveServer, LiveUser, free_port, live_server
 
@@ -17,6 +18,8 @@ ISSUER: Final = "https://id.example.com"
 SITE: Final = "https://wiki.example.com"
 APP: Final = "127.0.0.1:9000"
 GATE: Final = "127.0.0.1:8081"
+PORT: Final = free_port()
+"""The port of Apache, which the server may send logout tokens to."""
 
 pytestmark = [needs_chromium, pytest.mark.extended]
 
@@ -24,7 +27,9 @@ pytestmark = [needs_chromium, pytest.mark.extended]
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     folder = tmp_path_factory.mktemp("server")
-    with live_server(folder, plugins=["login_pages", "oidc_provider"]) as server:
+    options = {"allow_hosts": [f"{gates.HOST}:{PORT}"], "allow_http": True, "timeout_seconds": 30}
+    config = {"plugins": {"oidc_provider": options}}
+    with live_server(folder, plugins=["login_pages", "oidc_provider"], config=config) as server:
         yield server
 
 
@@ -46,6 +51,7 @@ def get_replaced(server: LiveServer, site: str, callback: str) -> dict[str, str]
         "name": "Wiki",
         "redirectUris": [f"{site}{callback}"],
         "postLogoutRedirectUris": [f"{site}/goodbye"],
+        "backchannelLogoutUri": f"{site}{callback}?logout=backchannel",
     }
     root = server.user(admin=True)
     created = server.succeed("POST", "/api/v1/clients", by=root, json_body=body)
@@ -74,12 +80,11 @@ def read_request(page: Page, url: str) -> Any:
 @pytest.fixture
 def site(server: LiveServer, tmp_path: Path) -> Iterator[str]:
     """The URL of an application behind Apache with mod_auth_openidc."""
-    port = free_port()
-    url = f"http://{gates.HOST}:{port}"
+    url = f"http://{gates.HOST}:{PORT}"
     replaced = get_replaced(server, url, "/oidc/callback")
     with gates.reflecting() as app:
         replaced[APP] = f"127.0.0.1:{app}"
-        with gates.apache(tmp_path, port, "apache.conf", replaced):
+        with gates.apache(tmp_path, PORT, "apache.conf", replaced):
             yield url
 
 
@@ -96,6 +101,20 @@ def test_mod_auth_openidc_logs_a_user_in_and_out(site: str, page: Page, user: Li
     assert read_request(page, f"{site}/goodbye*")["headers"].get("x-user", "") != user.id
     page.goto(site)
     expect(page.locator("input[name=password]")).to_be_visible()
+
+
+def test_a_logout_at_the_server_ends_the_session_of_mod_auth_openidc(
+    site: str, page: Page, server: LiveServer
+) -> None:
+    user = server.user()
+    page.goto(site)
+    log_in(page, user)
+    read_request(page, f"{site}/")
+    headers = {"X-Requested-With": "XMLHttpRequest"}
+    assert page.request.get(site, headers=headers).status == 200
+    reply = server.request("DELETE", "/users/me/authorizations", by=user)
+    assert reply.status in (200, 204), reply.text
+    wait_until(lambda: page.request.get(site, headers=headers).status == 401)
 
 
 def test_a_user_who_refuses_is_not_logged_in(site: str, page: Page, server: LiveServer) -> None:
