@@ -54,6 +54,19 @@ class TestMembers:
         assert browser.message == "The member was added."
         assert roles(api, tenant, person)[carol.id] == "records"
 
+    def test_an_administrator_of_a_space_adds_members_by_id_or_address_without_scripts(
+        self, api: Api, browser: PageBrowser, root: str, tenant: str, person: Person
+    ) -> None:
+        carol = api.person(name="Carol")
+        page = browser.open(f"{root}/members/")
+        (fields,) = re.findall("<noscript>.*?</noscript>", page.text, re.DOTALL)
+        assert 'name="typed"' in fields
+        assert not re.search(r'<select id="user"[^>]* required', page.text)
+        browser.submit(f"{root}/members/", user="", typed=carol.id, role="records")
+        assert roles(api, tenant, person)[carol.id] == "records"
+        browser.submit(f"{root}/members/", user="", typed="dora@example.com", role="member")
+        assert "dora@example.com" in browser.message
+
     @pytest.mark.parametrize("name", ["", "nobody@example.com", "../members", "?", "\u202e"])
     def test_an_unknown_user_is_refused(self, browser: PageBrowser, root: str, name: str) -> None:
         browser.open(f"{root}/members/")

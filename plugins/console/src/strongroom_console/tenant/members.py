@@ -87,10 +87,13 @@ def _matching(visit: ConsoleVisit, tenant_id: str, query: Json) -> tuple[list[Js
 @members.post("/members/")
 def add_member(tenant_id: str) -> Any:
     """Add a user as a member, or invite an address."""
-    visit, user = console_visit(), request.form.get("user", "").strip()
+    visit, typed = console_visit(), request.form.get("typed", "").strip()
+    user = request.form.get("user", "").strip() or typed
     if user.startswith(_INVITE):
         return _invite(visit, tenant_id, user.removeprefix(_INVITE))
     user_id = _user_id(visit, user)
+    if user_id == typed and "@" in typed:
+        return _invite(visit, tenant_id, typed)
     response = visit.rest("PUT", tenant_path(tenant_id, "members", user_id), role_of_form())
     return visit.follow(response, page_path(tenant_id, "members"), "member-added")
 
