@@ -62,3 +62,23 @@ def test_a_file_that_a_rule_refuses_has_a_reason_in_words(api: Api, browser: Pag
     for text in (page, browser.open(path).text):
         assert "Refused by a rule" in text
         assert "error.refused-by-test" not in text
+
+
+def test_files_are_found_by_their_names(api: Api, browser: PageBrowser) -> None:
+    owner = api.person()
+    tenant = api.tenant(owner)
+    for name in ("a.txt", "b.txt"):
+        api.upload(tenant, owner, name, b"x" * 5000 + VIRUS)
+        api.container.get(ScanWorker).run_due()
+    page = browser.open(f"{HERE}?q=B.TXT").text
+    assert "b.txt" in page
+    assert "a.txt" not in page
+    assert "Nothing matches." in browser.open(f"{HERE}?q=c.txt").text
+
+
+def test_a_file_of_another_page_than_the_query_names_is_released(api: Api, browser: PageBrowser) -> None:
+    owner = api.person(name="Alice")
+    api.upload(api.tenant(owner), owner, "a.txt", b"x" * 5000 + VIRUS)
+    api.container.get(ScanWorker).run_due()
+    path = re.findall(rf'"({HERE}[^"/]+/release)\?page=1', browser.open(HERE).text)[0]
+    assert "a.txt" in browser.open(f"{path}?page=2").text

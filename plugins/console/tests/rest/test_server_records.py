@@ -123,6 +123,19 @@ def test_a_service_account_gets_keys(api: Api, browser: PageBrowser) -> None:
     assert browser.page.status_code == 400
 
 
+def test_service_accounts_are_found_by_name_and_deleted_from_the_list(
+    api: Api, browser: PageBrowser
+) -> None:
+    for name in ("Sync", "Backup"):
+        send(browser, "/service-accounts/", "/service-accounts/", name=name)
+    page = browser.open(f"{ROOT}/service-accounts/?q=back").text
+    assert "Backup" in page
+    assert ">Sync<" not in page
+    (path,) = re.findall(r'href="([^"]+/deletion)" data-asks', page)
+    assert "Backup" in browser.open(path).text
+    assert "Nothing matches." in browser.open(f"{ROOT}/service-accounts/?q=nothing").text
+
+
 def test_a_fresh_proof_leads_back_to_the_form(api: Api, browser: PageBrowser) -> None:
     send(browser, "/service-accounts/", "/service-accounts/", name="Sync")
     here = browser.path.removeprefix(ROOT)

@@ -8,11 +8,11 @@ from flask import Blueprint
 from werkzeug.exceptions import NotFound
 
 from strongroom.plugin_api.file_pages import size_text
-from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.page_lists import page_number
 from strongroom.plugin_api.times import shown_moment
-from strongroom.plugin_api.visits import Visit, current_visit
-from strongroom_console.lists import PAGE_SIZE
-from strongroom_console.server.forms import field
+from strongroom.plugin_api.visits import current_visit
+from strongroom_console.lists import PAGE_SIZE, Json, read_matching
+from strongroom_console.server.forms import field, filters
 from strongroom_console.server.frame import server_page
 from strongroom_console.server.questions import Question, ask
 
@@ -27,18 +27,19 @@ _HERE: Final = "/server/quarantine/"
 def list_files() -> Any:
     """Show the files in quarantine."""
     visit = current_visit()
-    page = _page(visit)
+    query = filters("q")
+    sought = query.get("q", "")
+    files, included, links = read_matching(visit, _FILES, sought, lambda file, _: str(file["name"]))
     return server_page(
         visit,
         "server/quarantine.html",
         _SECTION,
-        files=[
-            file | {"finding": _finding(file), "signature": _signature(file)} for file in page["data"]
-        ],
-        included=page["included"],
+        files=[{**file, "finding": _finding(file), "signature": _signature(file)} for file in files],
+        included=included,
         size_text=size_text,
-        page=page_number(),
-        links=page_links(page["meta"]),
+        page=1 if query else links.number,
+        links=links,
+        query=query,
     )
 
 
@@ -74,8 +75,18 @@ def _path(scan_id: str) -> str:
     return f"{_FILES}/{quote(scan_id, safe='')}"
 
 
-def _page(visit: Visit) -> Any:
-    return visit.read(_FILES, pageSize=PAGE_SIZE, pageNumber=page_number())
+def _find(scan_id: str) -> tuple[Json, Json]:
+    """Return a file in quarantine, and the summaries; the query names the page of the list."""
+    visit = current_visit()
+    page = visit.read(_FILES, pageSize=PAGE_SIZE, pageNumber=page_number())
+    if all(file["id"] != scan_id for file in page["data"]):
+        # A search leads to files of all pages.
+        listed = visit.read_all(_FILES)
+        page = {"data": listed.data, "included": listed.included}
+    files = [file for file in page["data"] if file["id"] == scan_id]
+    if not files:
+        raise NotFound
+    return files[0], page["included"]
 
 
 def _finding(file: Mapping[str, Any]) -> str:
@@ -95,17 +106,13 @@ def _has_code(file: Mapping[str, Any]) -> bool:
 
 
 def _ask(scan_id: str, change: str, texts: tuple[str, str, str], reason: str | None = None) -> Any:
-    page = _page(current_visit())
-    files = [file for file in page["data"] if file["id"] == scan_id]
-    if not files:
-        raise NotFound
-    file, (heading, hint, button) = files[0], texts
+    (file, included), (heading, hint, button) = _find(scan_id), texts
     owner_id = file["owner"]["$ref"]
     note = _signature(file)
     facts = {
         **({"scanner-note": note} if note else {}),
         "size": size_text(file["size"]),
-        "owner": page["included"].get(owner_id, {}).get("name", owner_id),
+        "owner": included.get(owner_id, {}).get("name", owner_id),
         "scanned": shown_moment(file["scannedAt"], current_visit().host.browser.zone),
     }
     action = f"{_HERE}{quote(scan_id, safe='')}/{change}"

@@ -8,11 +8,10 @@ from marshmallow import Schema
 from marshmallow import fields as texts
 
 from strongroom.plugin_api.page_forms import SchemaForm
-from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.visits import current_visit, is_form_error
-from strongroom_console.lists import PAGE_SIZE
+from strongroom_console.lists import read_matching
 from strongroom_console.scopes import SCOPES
-from strongroom_console.server.forms import field, fields, times_of
+from strongroom_console.server.forms import field, fields, filters, times_of
 from strongroom_console.server.frame import server_page
 from strongroom_console.server.people import rest_path
 from strongroom_console.server.questions import Question, ask
@@ -129,14 +128,18 @@ def _rest(account_id: str) -> str:
 
 def _list(form: SchemaForm) -> Any:
     visit = current_visit()
-    accounts = visit.read(_ACCOUNTS, pageSize=PAGE_SIZE, pageNumber=page_number())
+    query = filters("q")
+    accounts, included, links = read_matching(
+        visit, _ACCOUNTS, query.get("q", ""), lambda account, _: str(account["name"])
+    )
     return server_page(
         visit,
         "server/service_accounts.html",
         _SECTION,
-        accounts=accounts["data"],
-        included=accounts["included"],
-        links=page_links(accounts["meta"]),
+        accounts=accounts,
+        included=included,
+        links=links,
+        query=query,
         form=form,
     )
 
