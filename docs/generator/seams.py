@@ -156,6 +156,14 @@ SEAMS: Final = (
         user="strongroom_console.plugin",
     ),
     Seam(
+        "register_page_brands",
+        "show the brand of an application on the pages of a login that leads to it",
+        kind="",
+        page="pages",
+        contract="pages.PageBrandsContract",
+        user="strongroom_oidc_provider.plugin",
+    ),
+    Seam(
         "register_static_files",
         "serve scripts, styles and pictures of my pages",
         kind="redirect",

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
@@ -11,7 +12,7 @@ from strongroom.testing.commands import CommandsContract
 from strongroom.testing.discovery import DiscoveryContract
 from strongroom.testing.events import EventSubscriberContract, sample_event
 from strongroom.testing.exports import UserExportsContract
-from strongroom.testing.pages import SessionPagesContract
+from strongroom.testing.pages import PageBrandsContract, SessionPagesContract
 from strongroom.testing.routes import RoutesContract
 from strongroom.testing.server import LiveServer, live_server
 from strongroom.testing.signing import TokenTypesContract
@@ -123,3 +124,24 @@ class TestCommands(CommandsContract):
     @pytest.fixture
     def commands(self) -> Sequence[str]:
         return ["clients"]
+
+
+class TestBrands(PageBrandsContract):
+    @pytest.fixture
+    def name(self) -> str:
+        return "Wiki of Contract"
+
+    @pytest.fixture
+    def path(self, server: LiveServer, name: str) -> str:
+        uri = "https://wiki.example.com/callback"
+        body = {"name": name, "redirectUris": [uri], "accent": "#0b7f62"}
+        created = server.succeed("POST", "/api/v1/clients", by=server.user(admin=True), json_body=body)
+        query = {
+            "response_type": "code",
+            "client_id": created["id"],
+            "redirect_uri": uri,
+            "scope": "openid",
+            "code_challenge": "x" * 43,
+            "code_challenge_method": "S256",
+        }
+        return f"/oauth2/authorize?{urlencode(query)}"

@@ -27,6 +27,10 @@ class CaptchaRequired(BadRequestError, code="error.captcha-required"):
     """400 `error.captcha-required`: A captcha is required; see POST /captchas."""
 
 
+class ClientLogoRefused(BadRequestError, code="error.client-logo-refused"):
+    """400 `error.client-logo-refused`: The logo is not acceptable."""
+
+
 class ClientRedirectUriRefused(BadRequestError, code="error.client-redirect-uri-refused"):
     """400 `error.client-redirect-uri-refused`: A redirect URI is not acceptable."""
 
@@ -241,6 +245,10 @@ class UserSuspended(ForbiddenError, code="error.user-suspended"):
 
 class WebhookEndpointForbidden(ForbiddenError, code="error.webhook-endpoint-forbidden"):
     """403 `error.webhook-endpoint-forbidden`: Only administrators may manage webhooks."""
+
+
+class ClientLogoNotFound(NotFoundError, code="error.client-logo-not-found"):
+    """404 `error.client-logo-not-found`: No such logo."""
 
 
 class ClientNotFound(NotFoundError, code="error.client-not-found"):

@@ -640,6 +640,16 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     """URL that the server reports the end of a login to, by a signed token (OpenID Connect Back-Channel Logout); null: none"""
     service_account_id: None | str = msgspec.field(name="serviceAccountId")
     """Id of the service account that the client acts as, without a user, by the grant `client_credentials`; null: none. The caller manages the account, and the client has a secret"""
+    accent: None | str
+    """The colour of buttons and links on the pages of logins and consents, as `#rrggbb`; null: the server's. Links are a darker or lighter shade where the contrast would be below 4.5"""
+    terms_url: None | str = msgspec.field(name="termsUrl")
+    """The terms of service of the client: an https URL"""
+    privacy_url: None | str = msgspec.field(name="privacyUrl")
+    """The privacy policy of the client: an https URL"""
+    logo: None | str
+    """The path of its logo, below the public URL; null without one"""
+    disabled_at: datetime.datetime | None = msgspec.field(name="disabledAt")
+    """Since when it cannot log its users in; null: it can"""
     revision: int
     """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
@@ -653,6 +663,12 @@ class ClientChanges(msgspec.Struct, frozen=True, kw_only=True):
 
     revision: int
     """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
+    accent: None | str | Unset = UNSET
+    """The colour of buttons and links on the pages of logins and consents, as `#rrggbb`; null: the server's. Links are a darker or lighter shade where the contrast would be below 4.5"""
+    terms_url: None | str | Unset = msgspec.field(default=UNSET, name="termsUrl")
+    """The terms of service of the client: an https URL"""
+    privacy_url: None | str | Unset = msgspec.field(default=UNSET, name="privacyUrl")
+    """The privacy policy of the client: an https URL"""
     name: str | Unset = UNSET
     """What users see of the client, such as on the page of their consent"""
     redirect_uris: list[str] | Unset = msgspec.field(default=UNSET, name="redirectUris")
@@ -688,6 +704,13 @@ class ClientCollection(msgspec.Struct, frozen=True, kw_only=True):
     """By id: a summary of each entity that a `$ref` of a record names"""
 
 
+class ClientLogo(msgspec.Struct, frozen=True, kw_only=True):
+    """A picture of a client."""
+
+    picture: str
+    """A PNG or SVG of at most 100 KB, in Base64 (RFC 4648, section 4)"""
+
+
 class ClientSecret(msgspec.Struct, frozen=True, kw_only=True):
     """The new secret of a client."""
 
@@ -700,6 +723,17 @@ class ClientSecretRotation(msgspec.Struct, frozen=True, kw_only=True):
 
     overlap_seconds: int | Unset = msgspec.field(default=UNSET, name="overlapSeconds")
     """Seconds for which both secrets are valid; 0: the former one ends at once"""
+
+
+class ClientUsage(msgspec.Struct, frozen=True, kw_only=True):
+    """Who uses a client, and by which secrets it authenticates."""
+
+    users: int
+    """Users who have consented to it; trusted clients need no consent"""
+    last_used_at: datetime.datetime | None = msgspec.field(name="lastUsedAt")
+    """When it last used a grant that has not ended; null: it has none"""
+    secrets: list[LiveSecret]
+    """The secrets that are valid, the newest first"""
 
 
 class CodeRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -1536,6 +1570,15 @@ class Links(msgspec.Struct, frozen=True, kw_only=True):
     """Only while there is no administrator"""
 
 
+class LiveSecret(msgspec.Struct, frozen=True, kw_only=True):
+    """A secret of a client that is valid, without the secret itself."""
+
+    created_at: datetime.datetime | None = msgspec.field(name="createdAt")
+    """When it was created; null: by a former version, which stored no time"""
+    ends_at: datetime.datetime | None = msgspec.field(name="endsAt")
+    """When it ends; null: at the next rotation"""
+
+
 class LoggedInUser(msgspec.Struct, frozen=True, kw_only=True):
     """The user who has logged in."""
 
@@ -1725,6 +1768,12 @@ class NewClient(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     """What users see of the client, such as on the page of their consent"""
+    accent: None | str | Unset = UNSET
+    """The colour of buttons and links on the pages of logins and consents, as `#rrggbb`; null: the server's. Links are a darker or lighter shade where the contrast would be below 4.5"""
+    terms_url: None | str | Unset = msgspec.field(default=UNSET, name="termsUrl")
+    """The terms of service of the client: an https URL"""
+    privacy_url: None | str | Unset = msgspec.field(default=UNSET, name="privacyUrl")
+    """The privacy policy of the client: an https URL"""
     redirect_uris: list[str] | Unset = msgspec.field(default=UNSET, name="redirectUris")
     """Where browsers return to, compared character by character: https URLs, loopback URLs, and of public clients URIs of a scheme such as `com.example.app:/callback`. The port of a loopback URL of a public client is free"""
     public: bool | Unset = UNSET
@@ -1770,6 +1819,16 @@ class NewClientWithSecret(msgspec.Struct, frozen=True, kw_only=True):
     """URL that the server reports the end of a login to, by a signed token (OpenID Connect Back-Channel Logout); null: none"""
     service_account_id: None | str = msgspec.field(name="serviceAccountId")
     """Id of the service account that the client acts as, without a user, by the grant `client_credentials`; null: none. The caller manages the account, and the client has a secret"""
+    accent: None | str
+    """The colour of buttons and links on the pages of logins and consents, as `#rrggbb`; null: the server's. Links are a darker or lighter shade where the contrast would be below 4.5"""
+    terms_url: None | str = msgspec.field(name="termsUrl")
+    """The terms of service of the client: an https URL"""
+    privacy_url: None | str = msgspec.field(name="privacyUrl")
+    """The privacy policy of the client: an https URL"""
+    logo: None | str
+    """The path of its logo, below the public URL; null without one"""
+    disabled_at: datetime.datetime | None = msgspec.field(name="disabledAt")
+    """Since when it cannot log its users in; null: it can"""
     revision: int
     """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")

@@ -158,5 +158,12 @@ class GrantsAPI(ABC):
         """End the grants that match all criteria; return their number. One criterion is required."""
 
     @abstractmethod
+    def find_last_use(self, client_id: str) -> int | None:
+        """Return when a client last used a grant that has not ended; ``None``: it has none.
+
+        In milliseconds since the Unix epoch.
+        """
+
+    @abstractmethod
     def of_user(self, user_id: str) -> Sequence[ClientGrant]:
         """Return the grants of a user that have not ended, the newest first, at most 1,000."""

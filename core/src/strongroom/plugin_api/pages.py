@@ -243,6 +243,32 @@ class PageLink:
     item: MenuItem | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class PageBrand:
+    """The brand of an application that a page of a login leads to, in addition to the server's brand.
+
+    A page shows it if it is the variable ``page_brand`` of its template, and has no menu.
+
+    Args:
+        name: the name of the application.
+        logo: the path of a picture of the server, with the base path; ``None`` without one.
+        accent: the colour of buttons and links, as ``#rrggbb``; ``None``: the server's. Labels on it are
+            black or white, and links are a darker or lighter shade where the contrast would be too low.
+        terms_url: the terms of service of the application.
+        privacy_url: its privacy policy.
+    """
+
+    name: str
+    logo: str | None = None
+    accent: str | None = None
+    terms_url: str | None = None
+    privacy_url: str | None = None
+
+
+FindBrand = Callable[[str], PageBrand | None]
+"""Returns the brand of the application that a path of the server leads to, with its query."""
+
+
 class LoginPages(ABC):
     """The pages on which browsers log in. The WSGI application of one plugin derives from it."""
 

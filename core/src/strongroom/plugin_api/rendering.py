@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from strongroom.plugin_api.forms import FormsAPI
-from strongroom.plugin_api.pages import MenuGroup, PageLink
+from strongroom.plugin_api.pages import MenuGroup, PageBrand, PageLink
 
 PageCompression = bool | Literal["any-site"]
 """Whether a page is compressed, see :meth:`PagesAPI.render`."""
@@ -76,6 +76,15 @@ class PagesAPI(ABC):
     @abstractmethod
     def console_sections(self) -> Sequence[MenuGroup]:
         """Return the sections of the console's pages of the server, in the page's language."""
+
+    @abstractmethod
+    def find_brand(self, path: str | None) -> PageBrand | None:
+        """Return the brand of the application that a path leads to; ``None`` without one.
+
+        Args:
+            path: a path of this server with the base path and the query, such as the one that a login
+                leads to.
+        """
 
     @abstractmethod
     def has_route(self, method: str, path: str) -> bool:

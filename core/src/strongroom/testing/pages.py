@@ -276,6 +276,33 @@ def _log_in(server: LiveServer, user: LiveUser, path: str) -> Browser:
     return browser
 
 
+class PageBrandsContract:
+    """The contract of the brand of an application on pages of a login. Provide ``path`` and ``name``.
+
+    The module of the test class has a fixture ``server`` with the scope ``module``: a
+    :class:`~strongroom.testing.server.LiveServer` with the plugin and ``login_pages``.
+    """
+
+    @pytest.fixture
+    def path(self) -> str:
+        """A path that needs a login, and leads to the application."""
+        raise NotImplementedError("the test class of the plugin must provide this fixture")
+
+    @pytest.fixture
+    def name(self) -> str:
+        """The name of the application."""
+        raise NotImplementedError("the test class of the plugin must provide this fixture")
+
+    def test_the_login_names_the_application(self, server: LiveServer, path: str, name: str) -> None:
+        browser = Browser(server)
+        browser.open(path)
+        assert browser.path.partition("?")[0] == "/account/login"
+        assert f"<bdi>{name}</bdi>" in browser.page.text
+
+    def test_another_login_does_not(self, server: LiveServer, name: str) -> None:
+        assert name not in Browser(server).open("/account/login").text
+
+
 class LoginLinksContract:
     """The contract of login links and their icons. Provide the fixtures ``label`` and ``approve``.
 

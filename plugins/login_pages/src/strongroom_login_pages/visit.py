@@ -244,8 +244,14 @@ class LoginVisit(Visit):
         """
         # Browsers apply it to the redirect after the form, too.
         policy = {"form-action": " ".join(("'self'", *self._origins(form_targets)))}
-        device = self.host.browser.device_id
-        return self.render(template, status=status, policy=policy, device=device, **values)
+        return self.render(
+            template,
+            status=status,
+            policy=policy,
+            device=self.host.browser.device_id,
+            page_brand=None if "sections" in values else self.host.pages.find_brand(self.flow.resume),
+            **values,
+        )
 
     def missing(self) -> Any:
         """Return the page for what does not exist, or is not the user's."""

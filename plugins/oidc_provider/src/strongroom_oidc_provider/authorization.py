@@ -148,7 +148,7 @@ class Authorizations:
         sealed = self._seal(authorization)
         if len(sealed) > MAX_SEALED:
             return self._refuse(authorization, InvalidRequestError("The request is too long."))
-        return self._host.get_service(ParkedRequests).park(sealed)
+        return self._host.get_service(ParkedRequests).park(sealed, authorization.client.id)
 
     def _resume(self, authorization: AuthorizationRequest) -> Any:
         session = self._require_session(authorization)
@@ -170,7 +170,8 @@ class Authorizations:
         decision = request.form.get("decision")
         if decision == "switch":
             self._host.browser.end_session()
-            return self._host.get_service(ParkedRequests).park(self._seal(authorization))
+            parked = self._host.get_service(ParkedRequests)
+            return parked.park(self._seal(authorization), authorization.client.id)
         session = self._require_session(authorization)
         if decision != "allow":
             return self._leave(self._respond(authorization, None), authorization)

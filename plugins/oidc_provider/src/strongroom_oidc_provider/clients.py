@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hmac import compare_digest
 from typing import Any, Final
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import and_, delete, func, insert, select, update
 from uuid_utils import uuid7
 
 from strongroom.plugin_api.host import HostAPI
@@ -15,7 +15,7 @@ from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_api.state import Transaction
 from strongroom.plugin_api.web import ApiError, FieldError
 from strongroom_oidc_provider.errors import OUTDATED, SECRETLESS, TOO_MANY, UNKNOWN, URI_REFUSED
-from strongroom_oidc_provider.models import Client, clients, codes, consents, logins, logouts
+from strongroom_oidc_provider.models import Client, clients, codes, consents, logins, logos, logouts
 from strongroom_oidc_provider.options import get_outbound_client
 from strongroom_oidc_provider.redirect_uris import find_fault
 from strongroom_oidc_provider.service_accounts import require_account
@@ -31,6 +31,9 @@ _COLUMNS: Final = {
     "postLogoutRedirectUris": "post_logout_redirect_uris",
     "backchannelLogoutUri": "backchannel_logout_uri",
     "serviceAccountId": "service_account_id",
+    "accent": "accent",
+    "termsUrl": "terms_url",
+    "privacyUrl": "privacy_url",
 }
 
 Secrets = Sequence[Mapping[str, Any]]
@@ -80,9 +83,10 @@ class Clients:
         return [Client.from_row(row) for row in rows]
 
     def find(self, client_id: str) -> Client | None:
-        """Return a client; ``None`` if there is none."""
+        """Return a client that is enabled; ``None`` if there is none."""
+        condition = and_(clients.c.id == client_id, clients.c.disabled_at.is_(None))
         with self._host.database.read() as tx:
-            row = tx.first(select(clients).where(clients.c.id == client_id))
+            row = tx.first(select(clients).where(condition))
         return None if row is None else Client.from_row(row)
 
     def get(self, client_id: str) -> Client:
@@ -100,7 +104,7 @@ class Clients:
             "updated_at": self._host.clock.now(),
         }
         with self._host.database.write() as tx:
-            client = _require_current(tx, client_id, revision)
+            client = require_current(tx, client_id, revision)
             self._require_uris(body, is_public=client.is_public)
             tx.execute(update(clients).where(clients.c.id == client_id).values(values))
             client = _get(tx, client_id)
@@ -125,8 +129,8 @@ class Clients:
     def delete(self, client_id: str, revision: int | None = None) -> None:
         """Delete a client, and end its grants."""
         with self._host.database.write() as tx:
-            client = _require_current(tx, client_id, revision)
-            for table in (codes, consents, logins, logouts):
+            client = require_current(tx, client_id, revision)
+            for table in (codes, consents, logins, logos, logouts):
                 tx.execute(delete(table).where(table.c.client_id == client_id))
             tx.execute(delete(clients).where(clients.c.id == client_id))
             self._record(tx, "delete", client)
@@ -157,7 +161,11 @@ class Clients:
 
     def _stored(self, secret: str) -> dict[str, Any]:
         # A keyed hash and not a slow one: the secret has 256 random bits, so it cannot be guessed.
-        return {"hash": self._host.secrets.keyed_hash(secret), "endsAt": None}
+        return {
+            "hash": self._host.secrets.keyed_hash(secret),
+            "createdAt": self._host.clock.now(),
+            "endsAt": None,
+        }
 
     def _record(self, tx: Transaction, action: str, client: Client, **details: Any) -> None:
         about = {"name": client.name, **details}
@@ -183,7 +191,12 @@ def _lock(tx: Transaction, client_id: str) -> Any:
     return row
 
 
-def _require_current(tx: Transaction, client_id: str, revision: int | None) -> Client:
+def require_current(tx: Transaction, client_id: str, revision: int | None) -> Client:
+    """Return a client, locked until the transaction ends.
+
+    Args:
+        revision: the expected one; ``None``: any.
+    """
     row = _lock(tx, client_id)
     if revision is not None and row.revision != revision:
         raise ApiError(OUTDATED)

@@ -6,6 +6,7 @@ import click
 
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
+from strongroom_oidc_provider.brand_commands import make_brand_commands
 from strongroom_oidc_provider.clients import Clients
 from strongroom_oidc_provider.schemas import NewClientSchema
 
@@ -13,7 +14,7 @@ from strongroom_oidc_provider.schemas import NewClientSchema
 def make_commands(host: HostAPI) -> click.Group:
     """Return the commands."""
     group = click.Group("clients", help="Applications that log their users in here.")
-    for command in (_creation(host), _list(host), _deletion(host)):
+    for command in (_creation(host), _list(host), _deletion(host), *make_brand_commands(host)):
         group.add_command(command)
     return group
 

@@ -11,6 +11,8 @@ URI_REFUSED: Final = ErrorKind(
     400, "error.client-redirect-uri-refused", "A redirect URI is not acceptable."
 )
 SECRETLESS: Final = ErrorKind(409, "error.client-public", "A public client has no secret.")
+LOGO_REFUSED: Final = ErrorKind(400, "error.client-logo-refused", "The logo is not acceptable.")
+LOGO_UNKNOWN: Final = ErrorKind(404, "error.client-logo-not-found", "No such logo.")
 CONSENT_UNKNOWN: Final = ErrorKind(
     404, "error.consent-not-found", "The user has not consented to this client."
 )
@@ -24,6 +26,8 @@ KINDS: Final = (
     TOO_MANY,
     URI_REFUSED,
     SECRETLESS,
+    LOGO_REFUSED,
+    LOGO_UNKNOWN,
     CONSENT_UNKNOWN,
     ACCOUNT_REFUSED,
 )

@@ -3,7 +3,18 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import JSON, BigInteger, Boolean, Column, Index, Integer, MetaData, String, Table
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+)
 
 metadata: Final = MetaData()
 
@@ -27,7 +38,23 @@ clients: Final = Table(
     Column("revision", Integer, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
+    Column("disabled_at", BigInteger),
+    # The brand. The logo is the path of its picture.
+    Column("accent", String(7)),
+    Column("terms_url", String(512)),
+    Column("privacy_url", String(512)),
+    Column("logo", String(128)),
     Index("oidc_provider_clients_created", "created_at", "id"),
+)
+
+logos: Final = Table(
+    "oidc_provider_logos",
+    metadata,
+    Column("client_id", String(36), primary_key=True),
+    # With the digest of the content, so that browsers may keep it.
+    Column("name", String(64), nullable=False),
+    # In Base64, which backups can write as JSON.
+    Column("content", Text, nullable=False),
 )
 
 codes: Final = Table(
@@ -109,6 +136,9 @@ class Client:
         backchannel_logout_uri: where the server reports logouts to; ``None``: nowhere.
         service_account_id: the service account that it acts as without a user; ``None``: none.
         service_tenant_id: the tenant of that account; ``None``: it is one of the server.
+        disabled_at: since when it cannot log its users in, in milliseconds since the Unix epoch.
+        accent: the colour of its buttons and links, as ``#rrggbb``; ``None``: the server's.
+        logo: the path of its picture, without the base path; ``None`` without one.
     """
 
     id: str
@@ -125,6 +155,11 @@ class Client:
     revision: int
     created_at: int
     updated_at: int
+    disabled_at: int | None = None
+    accent: str | None = None
+    terms_url: str | None = None
+    privacy_url: str | None = None
+    logo: str | None = None
 
     @classmethod
     def from_row(cls, row: Any) -> "Client":

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.visits import Visit
+from strongroom_oidc_provider.brands import Brands
 from strongroom_oidc_provider.folders import Choice, Folder, find_choices, find_name, has_files
 from strongroom_oidc_provider.models import Client
 from strongroom_oidc_provider.scopes import API_SCOPES, CLAIM_SCOPES, OFFLINE_ACCESS, OPENID
@@ -87,6 +88,7 @@ class ProviderPages:
             folder=folder.choice if folder else "",
             is_bound=subject.folder is not None,
             client=client,
+            page_brand=self._host.get_service(Brands).get_brand(client),
             host=get_host(subject.redirect_uri),
             user=session.name,
             scopes=scopes,
@@ -133,7 +135,10 @@ class ProviderPages:
 
     def departure(self, client: Client, url: str) -> Any:
         """Return the page that leads to the client at once, without a script."""
-        return CardVisit(self._host).page("departure.html", client=client, url=url, host=get_host(url))
+        brand = self._host.get_service(Brands).get_brand(client)
+        return CardVisit(self._host).page(
+            "departure.html", client=client, url=url, host=get_host(url), page_brand=brand
+        )
 
 
 def get_host(uri: str) -> str:

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from flask import request
 from werkzeug.http import dump_cookie
@@ -13,6 +14,9 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom_oidc_provider.browser_requests import get_base_path, redirect_exactly
 
 ROOT: Final = "/oauth2/authorize"
+CLIENT: Final = "client"
+"""The parameter of the path with the client, whose brand the login shows; the request is sealed."""
+
 SECONDS: Final = 60 * 60
 """How long a user may take to log in and to consent."""
 
@@ -44,10 +48,10 @@ class ParkedRequests:
         arrived_at: int = parameters.pop("at")
         return (parameters, arrived_at) if self._host.clock.now() - arrived_at < SECONDS * 1000 else None
 
-    def park(self, sealed: str) -> Any:
-        """Return the redirect that keeps a request in the browser and continues it."""
+    def park(self, sealed: str, client_id: str) -> Any:
+        """Return the redirect that keeps a request of a client in the browser and continues it."""
         path = f"{get_base_path(self._host)}{ROOT}/{secrets.token_urlsafe(_ID_BYTES)}"
-        response = redirect_exactly(path)
+        response = redirect_exactly(f"{path}?{urlencode({CLIENT: client_id})}")
         cookie = dump_cookie(
             self._name,
             sealed,

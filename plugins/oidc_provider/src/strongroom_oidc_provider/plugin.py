@@ -10,12 +10,13 @@ from strongroom.plugin_api.discovery import DiscoveryDocument
 from strongroom.plugin_api.events import EventSubscriber
 from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.host import HostAPI
-from strongroom.plugin_api.pages import MenuItem
+from strongroom.plugin_api.pages import FindBrand, MenuItem
 from strongroom.plugin_api.pruning import PruneStep
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import Blueprint, ErrorKind
-from strongroom_oidc_provider import client_routes, consent_routes, provider_routes
+from strongroom_oidc_provider import brand_routes, client_routes, consent_routes, provider_routes
 from strongroom_oidc_provider.backchannel import LogoutQueue
+from strongroom_oidc_provider.brands import Brands
 from strongroom_oidc_provider.codes import Codes
 from strongroom_oidc_provider.commands import make_commands
 from strongroom_oidc_provider.consents import Consents
@@ -40,7 +41,7 @@ def register_token_types() -> list[str]:
 
 @hookimpl
 def register_tables() -> PluginTables:
-    return PluginTables(metadata, migrations="strongroom_oidc_provider:migrations", revision="0006")
+    return PluginTables(metadata, migrations="strongroom_oidc_provider:migrations", revision="0007")
 
 
 @hookimpl
@@ -89,8 +90,13 @@ def register_menu_items() -> list[MenuItem]:
 
 
 @hookimpl
+def register_page_brands(host: HostAPI) -> list[FindBrand]:
+    return [host.get_service(Brands).find_brand]
+
+
+@hookimpl
 def register_blueprints() -> list[Blueprint]:
-    return [client_routes.routes, consent_routes.routes, provider_routes.routes]
+    return [brand_routes.routes, client_routes.routes, consent_routes.routes, provider_routes.routes]
 
 
 @hookimpl

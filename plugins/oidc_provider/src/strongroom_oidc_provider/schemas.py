@@ -17,6 +17,15 @@ _SCOPE = validate.Regexp(rf"{SCOPE.pattern}\Z", error="Must be a scope such as f
 _RESOURCE = validate.Regexp(
     r"https?://[!-\"$-~]{1,500}\Z", error="Must be an http or https URI without a fragment."
 )
+_COLOR = validate.Regexp(r"#[0-9A-Fa-f]{6}\Z", error="Must be a colour such as #1456b8.")
+_HTTPS = validate.And(
+    validate.Length(max=512),
+    validate.Regexp(
+        r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?([/?#][!#-;=?-\[\]_a-z~]*)?\Z",
+        error="Must be an https URL such as https://example.com/terms.",
+    ),
+)
+_LONGEST_PICTURE = 140_000  # characters: 100 KB in Base64, with lines
 _WEEK = 7 * 24 * 60 * 60
 
 _NAME_TEXT = "What users see of the client, such as on the page of their consent"
@@ -39,10 +48,34 @@ _ACCOUNT_TEXT = (
     "Id of the service account that the client acts as, without a user, by the grant "
     "`client_credentials`; null: none. The caller manages the account, and the client has a secret"
 )
+_ACCENT_TEXT = (
+    "The colour of buttons and links on the pages of logins and consents, as `#rrggbb`; null: the "
+    "server's. Links are a darker or lighter shade where the contrast would be below 4.5"
+)
+_TERMS_TEXT = "The terms of service of the client: an https URL"
+_PRIVACY_TEXT = "The privacy policy of the client: an https URL"
 _TRUSTED_TEXT = "Whether users are not asked for their consent; for applications of the operator"
 
 
-class NewClientSchema(Schema):
+class _BrandSchema(Schema):
+    """What the pages of logins and consents show of a client."""
+
+    accent = fields.String(
+        allow_none=True, validate=_COLOR, metadata={"description": _ACCENT_TEXT, "example": "#0b7f62"}
+    )
+    termsUrl = fields.String(
+        allow_none=True,
+        validate=_HTTPS,
+        metadata={"description": _TERMS_TEXT},
+    )
+    privacyUrl = fields.String(
+        allow_none=True,
+        validate=_HTTPS,
+        metadata={"description": _PRIVACY_TEXT},
+    )
+
+
+class NewClientSchema(_BrandSchema):
     """An application that will log its users in here."""
 
     name = fields.String(required=True, validate=_NAME, metadata={"description": _NAME_TEXT})
@@ -92,7 +125,7 @@ class NewClientSchema(Schema):
             raise ValidationError(fault, "redirectUris")
 
 
-class ClientChangesSchema(Schema):
+class ClientChangesSchema(_BrandSchema):
     """A new state of some members; absent ones stay as they are."""
 
     revision = fields.Integer(required=True, strict=True)
@@ -156,6 +189,30 @@ class ClientSchema(Schema):
         allow_none=True,
         attribute="service_account_id",
         metadata={"description": _ACCOUNT_TEXT},
+    )
+    accent = fields.String(required=True, allow_none=True, metadata={"description": _ACCENT_TEXT})
+    termsUrl = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="terms_url",
+        metadata={"description": _TERMS_TEXT},
+    )
+    privacyUrl = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="privacy_url",
+        metadata={"description": _PRIVACY_TEXT},
+    )
+    logo = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The path of its logo, below the public URL; null without one"},
+    )
+    disabledAt = Timestamp(
+        required=True,
+        allow_none=True,
+        attribute="disabled_at",
+        metadata={"description": "Since when it cannot log its users in; null: it can"},
     )
     revision = fields.Integer(required=True)
     createdAt = Timestamp(required=True, attribute="created_at")
@@ -240,4 +297,51 @@ class ConsentsSchema(Schema):
         fields.Nested(ConsentSchema),
         required=True,
         metadata={"description": "The consents, by the names of the clients"},
+    )
+
+
+class ClientLogoSchema(Schema):
+    """A picture of a client."""
+
+    picture = fields.String(
+        required=True,
+        validate=validate.Length(1, _LONGEST_PICTURE),
+        metadata={"description": "A PNG or SVG of at most 100 KB, in Base64 (RFC 4648, section 4)"},
+    )
+
+
+class LiveSecretSchema(Schema):
+    """A secret of a client that is valid, without the secret itself."""
+
+    createdAt = Timestamp(
+        required=True,
+        allow_none=True,
+        attribute="created_at",
+        metadata={"description": "When it was created; null: by a former version, which stored no time"},
+    )
+    endsAt = Timestamp(
+        required=True,
+        allow_none=True,
+        attribute="ends_at",
+        metadata={"description": "When it ends; null: at the next rotation"},
+    )
+
+
+class ClientUsageSchema(Schema):
+    """Who uses a client, and by which secrets it authenticates."""
+
+    users = fields.Integer(
+        required=True,
+        metadata={"description": "Users who have consented to it; trusted clients need no consent"},
+    )
+    lastUsedAt = Timestamp(
+        required=True,
+        allow_none=True,
+        attribute="last_used_at",
+        metadata={"description": "When it last used a grant that has not ended; null: it has none"},
+    )
+    secrets = fields.List(
+        fields.Nested(LiveSecretSchema),
+        required=True,
+        metadata={"description": "The secrets that are valid, the newest first"},
     )

@@ -54,6 +54,9 @@ class HostGrants(GrantsAPI):
             actor_id=self._user.id,
         )
 
+    def find_last_use(self, client_id: str) -> int | None:
+        return self._grants.find_last_use(self._plugin, client_id)
+
     def of_user(self, user_id: str) -> Sequence[ClientGrant]:
         return self._grants.of_user(self._plugin, user_id)
 

@@ -11,7 +11,7 @@ from strongroom.foundation.locales import choose_locale
 from strongroom.identity.sessions.factor_verification import SecondFactors
 from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.plugin_api.forms import FormsAPI
-from strongroom.plugin_api.pages import LoginPages, MenuGroup, PageLink
+from strongroom.plugin_api.pages import LoginPages, MenuGroup, PageBrand, PageLink
 from strongroom.plugin_api.rendering import PageCompression, PagesAPI
 from strongroom.web.http.access import optional_identity
 from strongroom.web.http.internal_requests import has_operation
@@ -92,6 +92,9 @@ class HostPages(PagesAPI):
         languages = self._page_languages()
         text = TEXTS.translator(choose_locale(languages))
         return self._registered.page_parts.console(languages, lambda group: text(f"console-{group}"))
+
+    def find_brand(self, path: str | None) -> PageBrand | None:
+        return None if path is None else self._registered.page_parts.find_brand(path)
 
     def has_route(self, method: str, path: str) -> bool:
         return has_operation(method, self._base_path + path)

@@ -13,6 +13,7 @@ from strongroom.plugin_api.pages import (
     Connection,
     ConsoleGroup,
     ConsoleSection,
+    FindBrand,
     LoginLink,
     LoginPages,
     LoginRequest,
@@ -20,6 +21,7 @@ from strongroom.plugin_api.pages import (
     MenuItem,
     MenuPlace,
     MenuSection,
+    PageBrand,
     PageConnection,
     PageLink,
     StaticFiles,
@@ -51,6 +53,7 @@ class PageParts:
         login_links: with the plugins that they belong to.
         menu_items: in their order, likewise.
         console_sections: in their order, likewise.
+        find_brands: find the brand of what a path leads to.
         static_folders: by plugin.
     """
 
@@ -58,6 +61,7 @@ class PageParts:
     login_links: tuple[tuple[str, LoginLink], ...]
     menu_items: tuple[tuple[str, MenuItem], ...]
     console_sections: tuple[tuple[str, ConsoleSection], ...]
+    find_brands: tuple[FindBrand, ...]
     static_folders: Mapping[str, StaticFolder]
 
     def links(self, languages: Iterable[str], user_agent: str | None = None) -> list[PageLink]:
@@ -98,6 +102,10 @@ class PageParts:
             for _, item in self.menu_items
             if is_administrator or not item.for_administrators
         ]
+
+    def find_brand(self, path: str) -> PageBrand | None:
+        """Return the brand of the application that a path leads to; ``None`` without one."""
+        return next((brand for find in self.find_brands if (brand := find(path))), None)
 
     def console(self, languages: Iterable[str], heading: Callable[[str], str]) -> list[MenuGroup]:
         """Return the sections of the console's pages of the server, in the first of some languages.
@@ -161,6 +169,7 @@ def page_parts(call: CallHook, base_path: str) -> PageParts:
         _login_links(call, folders),
         tuple(sorted(items, key=lambda owned: owned[1].order)),
         tuple(sorted(_console_sections(call), key=lambda owned: owned[1].order)),
+        tuple(_find_brands(call)),
         folders,
     )
 
@@ -219,6 +228,14 @@ def _console_sections(call: CallHook) -> Iterable[tuple[str, ConsoleSection]]:
         _require_icon(plugin, item)
         _require_choice(plugin, item, "group", get_args(ConsoleGroup))
         yield plugin.name, item
+
+
+def _find_brands(call: CallHook) -> Iterable[FindBrand]:
+    for plugin, find in call("register_page_brands"):
+        if not callable(find):
+            rule = "expected a function of a path"
+            raise PluginError(f"{plugin} returned {find!r} from register_page_brands; {rule}")
+        yield find
 
 
 def _require_icon(plugin: Plugin, item: MenuItem | ConsoleSection) -> None:

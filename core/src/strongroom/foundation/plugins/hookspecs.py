@@ -25,7 +25,13 @@ from strongroom.plugin_api.keys import KeyProvider
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.metrics import Metric
-from strongroom.plugin_api.pages import ConsoleSection, LoginLink, MenuItem, StaticFiles
+from strongroom.plugin_api.pages import (
+    ConsoleSection,
+    FindBrand,
+    LoginLink,
+    MenuItem,
+    StaticFiles,
+)
 from strongroom.plugin_api.password_schemes import PasswordScheme
 from strongroom.plugin_api.pruning import PruneStep
 from strongroom.plugin_api.scanning import ContentScanner
@@ -199,6 +205,11 @@ def register_menu_items(host: HostAPI) -> Iterable[MenuItem]:  # type: ignore[em
 @hookspec
 def register_console_sections() -> Iterable[ConsoleSection]:  # type: ignore[empty-body]
     """Return pages for administrators of the server, for the sidebar of the console's server pages."""
+
+
+@hookspec
+def register_page_brands(host: HostAPI) -> Iterable[FindBrand]:  # type: ignore[empty-body]
+    """Return functions that find the brand of the application which a login leads to, by its path."""
 
 
 @hookspec

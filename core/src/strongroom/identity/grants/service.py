@@ -192,6 +192,11 @@ class ClientGrantService:
                 self._audit.record(connection, event)
         return count
 
+    def find_last_use(self, plugin: str, client_id: str) -> int | None:
+        """Return when a client last used a grant that has not ended; ``None``: it has none."""
+        with self._database.read() as connection:
+            return self._grants.find_last_use(connection, plugin, client_id)
+
     def of_user(self, plugin: str, user_id: str) -> Sequence[ClientGrant]:
         """Return the grants of a user that have not ended, the newest first."""
         with self._database.read() as connection:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from strongroom.clock import Clock
 from strongroom.foundation.database.statements import Statement
@@ -37,6 +37,15 @@ _OF_USER: Final = Statement(
 )
 
 
+_LAST_USE: Final = Statement(
+    select(func.max(_COLUMNS.last_seen_at)).where(
+        _COLUMNS.client_id == bindparam("of_client"),
+        _COLUMNS.plugin == bindparam("of_plugin"),
+        _IN_FORCE,
+    ),
+)
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class GrantStore:
     """Repository of grants."""
@@ -50,6 +59,12 @@ class GrantStore:
     def of_user(self, connection: Connection, user_id: str) -> Sequence[Authorization]:
         """Return the grants of a user that have not ended, the newest first."""
         return _OF_USER.all(connection, {"of_user": user_id, "now": self._clock.now()})
+
+    def find_last_use(self, connection: Connection, plugin: str, client_id: str) -> int | None:
+        """Return when a client last used a grant that has not ended; ``None``: it has none."""
+        values = {"of_client": client_id, "of_plugin": plugin, "now": self._clock.now()}
+        last: int | None = _LAST_USE.scalar(connection, values)
+        return last
 
     def end(self, connection: Connection, plugin: str, criteria: Mapping[str, str]) -> int:
         """End the grants of all criteria, which are columns with their values; return their number."""

@@ -3,7 +3,6 @@
 Their types are taken from their content, because the name of a file can be wrong.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,17 +10,11 @@ from typing import Final
 
 from strongroom.foundation.config import Configuration
 from strongroom.foundation.config.page_settings import PagesSettings
+from strongroom.plugin_api.pictures import find_picture_type
 
 MAX_BYTES: Final = 500_000
 
-_SVG: Final = re.compile(rb"(?:\s+|<\?xml.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*>)*<svg[\s>]", re.DOTALL)
-_MAGIC: Final[Mapping[str, bytes]] = {
-    ".ico": rb"\x00\x00\x01\x00",
-    ".jpg": rb"\xff\xd8\xff",
-    ".png": rb"\x89PNG\r\n\x1a\n",
-    ".webp": rb"RIFF....WEBP",
-    ".woff2": rb"wOF2",
-}
+_WOFF2: Final = b"wOF2"
 _NAMES: Final[Mapping[str, str]] = {
     ".css": "a style sheet in UTF-8",
     ".ico": "ICO",
@@ -111,9 +104,9 @@ def _content(path: Path) -> bytes:
 def _has_type(suffix: str, content: bytes) -> bool:
     if suffix == ".css":
         return _is_text(content)
-    if suffix == ".svg":
-        return _is_text(content) and _SVG.match(content.removeprefix(b"\xef\xbb\xbf")) is not None
-    return re.match(_MAGIC[suffix], content, re.DOTALL) is not None
+    if suffix == ".woff2":
+        return content.startswith(_WOFF2)
+    return find_picture_type(content, (suffix,)) is not None
 
 
 def _is_text(content: bytes) -> bool:

@@ -1,6 +1,7 @@
 """The style sheet of a brand: the tokens of the design that it replaces."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from strongroom.foundation.colors import Color, label_on, parse_color, readable_on
@@ -39,6 +40,15 @@ def brand_sheet(brand: PagesSettings, *, font: str | None = None, picture: str |
     root = f":root {{ {colors} --r: {brand.radius}px; {_font(brand, font)} }}"
     behind = f'body {{ background: var(--paper) url("{picture}") center / cover fixed; }} {_BARS}'
     return " ".join([*[face] * bool(font), root, *[behind] * bool(picture)])
+
+
+def accent_sheet(brand: PagesSettings, accent: str) -> str:
+    """Return the style sheet of an accent on the surfaces of a brand, as readable as the brand's own."""
+    own = replace(brand, primary=accent, primary_dark=None)
+    light, dark = _light(own), _dark(own)
+    names = [name for name in light if name != "paper"]
+    colors = " ".join(f"--{name}: light-dark({light[name]}, {dark[name]});" for name in names)
+    return f":root {{ {colors} }}"
 
 
 def _light(brand: PagesSettings) -> Mapping[str, Color]:

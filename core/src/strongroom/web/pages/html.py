@@ -27,6 +27,7 @@ from strongroom.web.http.content_coding import note_page
 from strongroom.web.http.languages import translator
 from strongroom.web.http.request import current_environ, get_service, request_id
 from strongroom.web.pages.avatars import avatar_color, initial, initials
+from strongroom.web.pages.brand_styles import accent_sheet
 from strongroom.web.pages.design import (
     TEXTS,
     FrameLink,
@@ -102,6 +103,10 @@ class PageFrame:
     def themes(self) -> Sequence[ThemeChoice]:
         """The themes of the page, with the current one."""
         return theme_choices(page_theme())
+
+    def accent_style(self, accent: str) -> str:
+        """Return the style sheet of the accent of an application, which is ``#rrggbb``."""
+        return accent_sheet(self.design.brand, accent)
 
     @property
     def zone(self) -> str:
