@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hmac import compare_digest
 from typing import Any, Final
 
-from sqlalchemy import and_, delete, func, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 from uuid_utils import uuid7
 
 from strongroom.plugin_api.host import HostAPI
@@ -35,6 +35,10 @@ _COLUMNS: Final = {
     "termsUrl": "terms_url",
     "privacyUrl": "privacy_url",
 }
+# Built once: each login executes them several times, and constructing them costs more than that.
+_ONE: Final = select(clients).where(clients.c.id == bindparam("id"))
+_ENABLED: Final = _ONE.where(clients.c.disabled_at.is_(None))
+_SECRETS: Final = select(clients.c.secrets).where(clients.c.id == bindparam("id"))
 
 Secrets = Sequence[Mapping[str, Any]]
 
@@ -84,9 +88,8 @@ class Clients:
 
     def find(self, client_id: str) -> Client | None:
         """Return a client that is enabled; ``None`` if there is none."""
-        condition = and_(clients.c.id == client_id, clients.c.disabled_at.is_(None))
         with self._host.database.read() as tx:
-            row = tx.first(select(clients).where(condition))
+            row = tx.first(_ENABLED, {"id": client_id})
         return None if row is None else Client.from_row(row)
 
     def get(self, client_id: str) -> Client:
@@ -139,7 +142,7 @@ class Clients:
     def verify_secret(self, client_id: str, secret: str) -> bool:
         """Return whether a secret is a live one of a client."""
         with self._host.database.read() as tx:
-            stored = tx.scalar(select(clients.c.secrets).where(clients.c.id == client_id))
+            stored = tx.scalar(_SECRETS, {"id": client_id})
         presented = self._host.secrets.keyed_hash(secret)
         live = _live(stored or [], self._host.clock.now())
         return any(compare_digest(item["hash"], presented) for item in live)
@@ -177,7 +180,7 @@ def _columns(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _get(tx: Transaction, client_id: str) -> Client:
-    row = tx.first(select(clients).where(clients.c.id == client_id))
+    row = tx.first(_ONE, {"id": client_id})
     if row is None:
         raise ApiError(UNKNOWN)
     return Client.from_row(row)
