@@ -1,6 +1,7 @@
 """The one design of all pages: style sheets, and the switch of languages."""
 
 import re
+from importlib.resources import files
 
 import pytest
 from flask.testing import FlaskClient
@@ -47,6 +48,15 @@ class TestStyles:
         (path,) = styles(client.get("/vault/setup"))
         brand = minified(brand_sheet(api.container.settings.pages))
         assert client.get(path).text.endswith(brand)
+
+    def test_all_scripts_of_the_design_are_served(self, api: Api) -> None:
+        client = api.app.test_client()
+        (path,) = styles(client.get("/vault/setup"))
+        static = files("strongroom.web.pages") / "static"
+        scripts = [item.name for item in static.iterdir() if item.name.endswith(".js")]
+        assert "questions.js" in scripts
+        for name in scripts:
+            assert client.get(f"{path.rpartition('/')[0]}/{name}").status_code == 200
 
     def test_all_pages_have_the_same_ones(self, api: Api) -> None:
         client = api.app.test_client()

@@ -20,11 +20,6 @@ from strongroom.web.pages.page_texts import PageTexts
 from strongroom.web.pages.page_themes import THEMES
 from strongroom.web.pages.static_files import StaticContent, StaticFolder, static_path
 
-_SCRIPTS: Final = (
-    *("zone.js", "parts.js", "documents.js", "texts.js"),
-    *("frame.js", "palette.js", "questions.js"),
-)
-
 OWNER: Final = "strongroom"
 """The folder of the design among the static files."""
 
@@ -42,6 +37,7 @@ _SCRIPTS: Final = (
     "texts.js",
     "frame.js",
     "palette.js",
+    "questions.js",
     "passwords.js",
 )
 """The scripts that pages or other scripts load."""
