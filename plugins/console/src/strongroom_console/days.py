@@ -19,11 +19,9 @@ class Day:
 
     Args:
         key: the key of its name; empty: it is called by its date.
-        date: in ISO 8601.
     """
 
     key: str
-    date: str
     records: Sequence[Mapping[str, Any]]
 
 
@@ -32,6 +30,6 @@ def find_days(records: Sequence[Mapping[str, Any]]) -> Sequence[Day]:
     zone = current_visit().host.browser.zone
     keys = {f"{today() - timedelta(days=age)}": key for age, key in enumerate(_LATEST)}
     return [
-        Day(keys.get(date, ""), date, list(group))
+        Day(keys.get(date, ""), list(group))
         for date, group in groupby(records, lambda record: shown_day(record["at"], zone))
     ]

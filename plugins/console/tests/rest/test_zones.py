@@ -1,11 +1,15 @@
 """Times of pages and forms are those of the person: of the browser, or else of the user's setting."""
 
+import re
+
 import pytest
 from tests.support.api import Api
 from tests.support.config import FIXED_CAPTCHA, Table, merged
 from tests.support.console_space import ConsoleSpace
 from tests.support.databases import on_sqlite
 from tests.support.page_browser import PageBrowser
+
+from strongroom.clock import DAY
 
 CONFIG: Table = merged(
     FIXED_CAPTCHA, {"plugins": {"enabled": ["storage_local", "login_pages", "console"]}}
@@ -48,6 +52,19 @@ def test_the_end_of_a_permission_is_shown_as_people_write_days(space: ConsoleSpa
     space.send(f"{page}/grants", who=f"user:{space.member.id}", permission="read", until="2100-02-03")
     assert "until Feb 3, 2100" in space.browser.page.text
     assert "2100年2月3日" in space.browser.open(f"{page}?lang=zh").text
+
+
+def test_days_long_ago_are_in_the_words_of_the_language(space: ConsoleSpace) -> None:
+    node = space.upload("plan.txt", b"the plan")
+    created = space.api.get(f"{space.tenant}/files/{node['id']}", by=space.admin).json["updatedAt"]
+    space.api.clock.advance(40 * DAY)
+    space.log_in(space.admin)
+    for page in (f"{space.root}/files/", f"{space.root}/members/"):
+        assert re.search(r">\w{3} \d{1,2}, 20\d\d<", space.browser.open(page).text), page
+        chinese = space.browser.open(f"{page}?lang=zh").text
+        assert re.search(r">20\d\d年\d{1,2}月\d{1,2}日<", chinese), page
+        assert f">{created[:10]}<" not in chinese, page
+        space.browser.open(f"{page}?lang=en")
 
 
 def test_times_are_shown_in_the_zone_with_a_clock(space: ConsoleSpace) -> None:

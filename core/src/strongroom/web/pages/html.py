@@ -6,7 +6,8 @@ such as ``en.toml``, or ``account.en.toml`` for a part of the pages, with a text
 replaced. English is the default of each key. ``{% extends "strongroom/frame.html" %}`` begins a page in
 the design of the server, whose blocks are ``heading``, ``content``, ``style`` and ``scripts``. The
 macros of ``strongroom/parts.html`` are its parts. The filters ``moment`` and ``day`` show a point in
-time of the REST API in the time zone of the page, whose name is ``strongroom.zone``.
+time of the REST API in the time zone of the page, whose name is ``strongroom.zone``: ``day`` for forms,
+and ``strongroom.date(time)`` for people, in the words of the page's language.
 """
 
 import secrets
@@ -41,6 +42,7 @@ from strongroom.web.pages.failure_titles import failure_title
 from strongroom.web.pages.icons import icon_path
 from strongroom.web.pages.languages import page_languages
 from strongroom.web.pages.macro_modules import Modules, PageTemplate
+from strongroom.web.pages.page_dates import worded_date
 from strongroom.web.pages.page_texts import PageTexts
 from strongroom.web.pages.page_themes import page_theme, remember_theme
 from strongroom.web.pages.page_zones import page_zone
@@ -112,6 +114,10 @@ class PageFrame:
     def zone(self) -> str:
         """The name of the time zone of the page."""
         return zone_name(page_zone())
+
+    def date(self, moment: int | str) -> str:
+        """Return the day of a point in time, in the zone of the page and the words of its language."""
+        return worded_date(shown_day(moment, page_zone()), self.language)
 
     @property
     def script(self) -> str:
@@ -256,7 +262,7 @@ def _moment(moment: int | str) -> str:
 
 
 def _day(moment: int | str) -> str:
-    """The filter ``day``: the day of a point in time in the zone of the page."""
+    """The filter ``day``: the day of a point in time in the zone of the page, as inputs have it."""
     return shown_day(moment, page_zone())
 
 
