@@ -14,7 +14,7 @@ def test_a_patch_removes_and_replaces() -> None:
     assert merge_patch(before, after) == {"a": {"c": None}, "d": {"x": 1}}
 
 
-VALUES = (
+VALUES: tuple[Any, ...] = (
     *(
         "text",
         "",

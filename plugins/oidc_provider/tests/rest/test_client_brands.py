@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.support.api import Answer, Api, Json, Person, error_code
+from tests.support.relying_party import post_form
 
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom_oidc_provider.plugin import register_tables
@@ -162,10 +163,10 @@ def test_a_disabled_client_logs_no_user_in(api: Api, root: Person) -> None:
         "client_id": client["id"],
         "client_secret": client["secret"],
     }
-    refused = browser.post("/oauth2/token", data=sent)
+    refused = post_form(api, "/oauth2/token", sent)
     assert (refused.status_code, refused.json["error"]) == (401, "invalid_client")
     assert api.post(f"{path}/enable", by=root).json["disabledAt"] is None
-    assert browser.post("/oauth2/token", data=sent).json["error"] == "invalid_grant"
+    assert post_form(api, "/oauth2/token", sent).json["error"] == "invalid_grant"
     assert login_page(api, client)
 
 
