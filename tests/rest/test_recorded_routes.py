@@ -91,6 +91,9 @@ RECORDED: Final[Mapping[str, str]] = {
         "credential.bind credential.unbind factor.remove password.change user.cancel-deletion"
     ),
     "managed-users.set_contact": "credential.bind",
+    "oidc.answer_device_page": (
+        "oidc_provider.consent-give oidc_provider.device-allow oidc_provider.device-refuse"
+    ),
     "oidc.confirm_logout": "authorization.revoke",
     "oidc.decide_authorization": "oidc_provider.consent-give",
     "oidc.issue_tokens": "authorization.grant authorization.refresh authorization.withdraw",
@@ -180,6 +183,7 @@ UNRECORDED: Final[Mapping[str, tuple[str, ...]]] = {
         "oidc.introspect_token",
     ),
     "makes a challenge or a code; its use is recorded": (
+        "oidc.authorize_device",
         "authenticator apps.create_totp",
         "authorizations.create_challenge",
         "second factors.begin_due_enrolment",

@@ -48,7 +48,7 @@ class RelyingParty:
         body = {"name": "Wiki", "redirectUris": [CALLBACK], "trusted": True, **members}
         service: Clients = api.container.hosts.get("oidc_provider").get_service(Clients)
         client, secret = service.create(NewClientSchema().load(body))
-        return cls(api, client.id, secret, client.redirect_uris[0])
+        return cls(api, client.id, secret, next(iter(client.redirect_uris), CALLBACK))
 
     def url(self, **changes: str | None) -> str:
         """Return the URL of a request for an authorization; ``None`` leaves a parameter out."""

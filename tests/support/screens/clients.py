@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
 
+import httpx
+
 from tests.support.browser_pages import Screen, Visitor
 from tests.support.screens.stage import Stage, full_stage
 from tests.support.screens.steps import open_account, path
@@ -94,6 +96,26 @@ def log_out(visitor: Visitor) -> None:
     visitor.press("form[action$='/logout'] button")
 
 
+def enter_device_code(visitor: Visitor) -> None:
+    stage, app = visitor.stage, {"name": "Acme", "public": True, "deviceLogin": True}
+    body = {**app, "scopes": list(_SCOPES)}
+    created = stage.server.succeed("POST", "/api/v1/clients", by=stage.root, json_body=body)
+    form = {"client_id": created["id"], "scope": " ".join(_SCOPES)}
+    codes = httpx.post(f"{stage.server.url}/oauth2/device-authorization", data=form).json()
+    open_account(visitor, visitor.stage.new_email())
+    visitor.go(f"/device?user_code={codes['user_code']}")
+
+
+def confirm_device(visitor: Visitor) -> None:
+    enter_device_code(visitor)
+    visitor.press("form[action$='/device'] button")
+
+
+def allow_device(visitor: Visitor) -> None:
+    confirm_device(visitor)
+    visitor.press("button[value=allow]")
+
+
 CLIENTS: Final = (
     _screen("consent", "consent", ask),
     _screen("consent with folders", "consent", ask_with_folders),
@@ -102,6 +124,9 @@ CLIENTS: Final = (
     _screen("connected applications", "consents", show_apps),
     _screen("no connected application", "consents", show_no_apps),
     _screen("withdrawal of a consent", "consent_removal", show_withdrawal),
+    _screen("code of a device", "device", enter_device_code),
+    _screen("device with the code", "device_consent", confirm_device),
+    _screen("device that is logged in", "device_done", allow_device),
     _screen("logout for a client", "logout", ask_for_logout),
     _screen("after a logout for a client", "logged_out", log_out),
     _screen("login to an unknown client", "refusal", path("/oauth2/authorize?client_id=unknown")),

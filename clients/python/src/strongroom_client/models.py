@@ -650,6 +650,8 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     """The path of its logo, below the public URL; null without one"""
     disabled_at: datetime.datetime | None = msgspec.field(name="disabledAt")
     """Since when it cannot log its users in; null: it can"""
+    device_login: bool = msgspec.field(name="deviceLogin")
+    """Whether its users may log in on another device, by a code that the client shows (RFC 8628)"""
     revision: int
     """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
@@ -689,6 +691,8 @@ class ClientChanges(msgspec.Struct, frozen=True, kw_only=True):
     """URL that the server reports the end of a login to, by a signed token (OpenID Connect Back-Channel Logout); null: none"""
     service_account_id: None | str | Unset = msgspec.field(default=UNSET, name="serviceAccountId")
     """Id of the service account that the client acts as, without a user, by the grant `client_credentials`; null: none. The caller manages the account, and the client has a secret"""
+    device_login: bool | Unset = msgspec.field(default=UNSET, name="deviceLogin")
+    """Whether its users may log in on another device, by a code that the client shows (RFC 8628)"""
 
 
 class ClientCollection(msgspec.Struct, frozen=True, kw_only=True):
@@ -1794,6 +1798,8 @@ class NewClient(msgspec.Struct, frozen=True, kw_only=True):
     """URL that the server reports the end of a login to, by a signed token (OpenID Connect Back-Channel Logout); null: none"""
     service_account_id: None | str | Unset = msgspec.field(default=UNSET, name="serviceAccountId")
     """Id of the service account that the client acts as, without a user, by the grant `client_credentials`; null: none. The caller manages the account, and the client has a secret"""
+    device_login: bool | Unset = msgspec.field(default=UNSET, name="deviceLogin")
+    """Whether its users may log in on another device, by a code that the client shows (RFC 8628)"""
 
 
 class NewClientWithSecret(msgspec.Struct, frozen=True, kw_only=True):
@@ -1829,6 +1835,8 @@ class NewClientWithSecret(msgspec.Struct, frozen=True, kw_only=True):
     """The path of its logo, below the public URL; null without one"""
     disabled_at: datetime.datetime | None = msgspec.field(name="disabledAt")
     """Since when it cannot log its users in; null: it can"""
+    device_login: bool = msgspec.field(name="deviceLogin")
+    """Whether its users may log in on another device, by a code that the client shows (RFC 8628)"""
     revision: int
     """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
@@ -3332,6 +3340,14 @@ AuditEventCollectionIncluded: TypeAlias = dict[str, Summary]
 AuditEventDetails: TypeAlias = dict[str, str]
 
 AuthorizationCollectionIncluded: TypeAlias = dict[str, Summary]
+
+AuthorizeDeviceBody: TypeAlias = dict[str, Any]
+
+AuthorizeDeviceResponse200: TypeAlias = dict[str, Any]
+
+AuthorizeDeviceResponse400: TypeAlias = dict[str, Any]
+
+AuthorizeDeviceResponse401: TypeAlias = dict[str, Any]
 
 BoundCredentialCollectionIncluded: TypeAlias = dict[str, Summary]
 

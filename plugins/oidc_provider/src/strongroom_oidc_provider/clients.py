@@ -15,7 +15,16 @@ from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_api.state import Transaction
 from strongroom.plugin_api.web import ApiError, FieldError
 from strongroom_oidc_provider.errors import OUTDATED, SECRETLESS, TOO_MANY, UNKNOWN, URI_REFUSED
-from strongroom_oidc_provider.models import Client, clients, codes, consents, logins, logos, logouts
+from strongroom_oidc_provider.models import (
+    Client,
+    clients,
+    codes,
+    consents,
+    devices,
+    logins,
+    logos,
+    logouts,
+)
 from strongroom_oidc_provider.options import get_outbound_client
 from strongroom_oidc_provider.redirect_uris import find_fault
 from strongroom_oidc_provider.service_accounts import require_account
@@ -34,6 +43,7 @@ _COLUMNS: Final = {
     "accent": "accent",
     "termsUrl": "terms_url",
     "privacyUrl": "privacy_url",
+    "deviceLogin": "has_device_login",
 }
 # Built once: each login executes them several times, and constructing them costs more than that.
 _ONE: Final = select(clients).where(clients.c.id == bindparam("id"))
@@ -133,7 +143,7 @@ class Clients:
         """Delete a client, and end its grants."""
         with self._host.database.write() as tx:
             client = require_current(tx, client_id, revision)
-            for table in (codes, consents, logins, logos, logouts):
+            for table in (codes, consents, devices, logins, logos, logouts):
                 tx.execute(delete(table).where(table.c.client_id == client_id))
             tx.execute(delete(clients).where(clients.c.id == client_id))
             self._record(tx, "delete", client)

@@ -22,15 +22,14 @@ def make_commands(host: HostAPI) -> click.Group:
 def _creation(host: HostAPI) -> click.Command:
     @click.command(name="create")
     @click.argument("name")
-    @click.option(
-        "--redirect-uri", "redirectUris", multiple=True, required=True, help="May be repeated."
-    )
+    @click.option("--redirect-uri", "redirectUris", multiple=True, help="May be repeated.")
     @click.option(
         "--post-logout-redirect-uri", "postLogoutRedirectUris", multiple=True, help="After a logout."
     )
     @click.option("--backchannel-logout-uri", "backchannelLogoutUri", help="Learns of logouts.")
     @click.option("--public", is_flag=True, help="It cannot keep a secret, such as an app.")
     @click.option("--trusted", is_flag=True, help="Its users are not asked for their consent.")
+    @click.option("--device", "deviceLogin", is_flag=True, help="Users log in elsewhere, by a code.")
     @click.option("--scope", "scopes", multiple=True, help="A scope that it may request; repeatable.")
     @click.option("--resource", "resources", multiple=True, help="The URI of another service.")
     def create_client(**options: Any) -> None:

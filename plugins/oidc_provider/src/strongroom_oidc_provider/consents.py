@@ -13,7 +13,7 @@ from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.web import ApiError
 from strongroom_oidc_provider.errors import CONSENT_UNKNOWN
 from strongroom_oidc_provider.folders import Folder
-from strongroom_oidc_provider.models import Consent, clients, codes, consents
+from strongroom_oidc_provider.models import Consent, clients, codes, consents, devices
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +77,12 @@ class Consents:
         """Delete the consents of a user to a client, and end its grants."""
         ours = and_(consents.c.user_id == user_id, consents.c.client_id == client_id)
         unused = and_(codes.c.user_id == user_id, codes.c.client_id == client_id)
+        waiting = and_(devices.c.user_id == user_id, devices.c.client_id == client_id)
         with self._host.database.write() as tx:
             if not tx.execute(delete(consents).where(ours)):
                 raise ApiError(CONSENT_UNKNOWN)
             tx.execute(delete(codes).where(unused))
+            tx.execute(delete(devices).where(waiting))
             self._host.audit("consent-withdraw", "client", client_id, {"user": user_id}, transaction=tx)
         self._host.grants.end(user_id=user_id, client_id=client_id)
 
@@ -117,7 +119,8 @@ class Consents:
     def deactivate(self, transaction: Transaction, deactivation: Deactivation) -> None:
         """Delete the codes of a user who can do nothing any more, and the consents of a deleted one."""
         if deactivation.is_of_account:
-            transaction.execute(delete(codes).where(codes.c.user_id == deactivation.user_id))
+            for table in (codes, devices):
+                transaction.execute(delete(table).where(table.c.user_id == deactivation.user_id))
         if deactivation.is_deletion:
             transaction.execute(delete(consents).where(consents.c.user_id == deactivation.user_id))
 

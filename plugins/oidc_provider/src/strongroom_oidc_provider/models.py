@@ -33,6 +33,7 @@ clients: Final = Table(
     Column("backchannel_logout_uri", String(512)),
     Column("service_account_id", String(36)),
     Column("service_tenant_id", String(36)),
+    Column("has_device_login", Boolean),
     # Hashes of the live secrets, the newest first, each with its end or null.
     Column("secrets", JSON, nullable=False),
     Column("revision", Integer, nullable=False),
@@ -120,6 +121,31 @@ logouts: Final = Table(
 )
 
 
+devices: Final = Table(
+    "oidc_provider_devices",
+    metadata,
+    Column("hash", String(64), primary_key=True),
+    Column("user_code", String(128), nullable=False),
+    Column("client_id", String(36), nullable=False),
+    Column("scopes", JSON, nullable=False),
+    Column("resource", String(512), nullable=False),
+    Column("address", String(64), nullable=False),
+    Column("user_agent", String(255), nullable=False),
+    # pending, allowed, refused or used
+    Column("status", String(8), nullable=False),
+    Column("user_id", String(36)),
+    Column("login_id", String(36)),
+    # In seconds; a client that polls faster gets a longer one.
+    Column("pause", Integer, nullable=False),
+    Column("polled_at", BigInteger),
+    Column("expires_at", BigInteger, nullable=False),
+    Index("oidc_provider_devices_client", "client_id"),
+    Index("oidc_provider_devices_code", "user_code", unique=True),
+    Index("oidc_provider_devices_expires", "expires_at"),
+    Index("oidc_provider_devices_user", "user_id"),
+)
+
+
 _LISTS: Final = ("redirect_uris", "scopes", "resources", "post_logout_redirect_uris")
 
 
@@ -139,6 +165,7 @@ class Client:
         disabled_at: since when it cannot log its users in, in milliseconds since the Unix epoch.
         accent: the colour of its buttons and links, as ``#rrggbb``; ``None``: the server's.
         logo: the path of its picture, without the base path; ``None`` without one.
+        has_device_login: whether users may allow it on another device (RFC 8628).
     """
 
     id: str
@@ -152,6 +179,7 @@ class Client:
     backchannel_logout_uri: str | None
     service_account_id: str | None
     service_tenant_id: str | None
+    has_device_login: bool
     revision: int
     created_at: int
     updated_at: int
@@ -166,7 +194,8 @@ class Client:
         """Return the client of a row."""
         values: dict[str, Any] = {name: getattr(row, name) for name in cls.__slots__}
         lists = {name: tuple(values[name] or ()) for name in _LISTS}
-        return cls(**{**values, **lists})
+        has_device_login = bool(values["has_device_login"])
+        return cls(**{**values, **lists, "has_device_login": has_device_login})
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +231,43 @@ class Code:
     @classmethod
     def from_row(cls, row: Any) -> "Code":
         """Return the code of a row."""
+        values: dict[str, Any] = {name: getattr(row, name) for name in cls.__slots__}
+        return cls(**{**values, "scopes": tuple(values["scopes"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device that waits for its user to log in elsewhere (RFC 8628).
+
+    Args:
+        resource: the URI of the service that its tokens are for; empty: the client itself.
+        address: where it has asked from.
+        user_agent: the program that has asked.
+        status: ``pending``, ``allowed``, ``refused`` or ``used``.
+    """
+
+    hash: str
+    client_id: str
+    scopes: tuple[str, ...]
+    resource: str
+    address: str
+    user_agent: str
+    status: str
+    user_id: str | None
+    login_id: str | None
+    expires_at: int
+
+    def get_client_id(self) -> str:
+        """Return the id of the client, as Authlib reads it."""
+        return self.client_id
+
+    def get_scope(self) -> str:
+        """Return the scopes, as Authlib reads them."""
+        return " ".join(self.scopes)
+
+    @classmethod
+    def from_row(cls, row: Any) -> "Device":
+        """Return the device of a row."""
         values: dict[str, Any] = {name: getattr(row, name) for name in cls.__slots__}
         return cls(**{**values, "scopes": tuple(values["scopes"])})
 

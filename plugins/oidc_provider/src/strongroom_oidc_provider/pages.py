@@ -81,7 +81,7 @@ class ProviderPages:
             folder: the one that is chosen at first.
         """
         visit = CardVisit(self._host)
-        scopes = [scope for scope in subject.scopes if scope in _NAMED and scope != OPENID]
+        scopes, others = split_scopes(subject.scopes)
         return visit.page(
             "consent.html",
             folders=self._find_folders(visit, subject, folder),
@@ -92,7 +92,7 @@ class ProviderPages:
             host=get_host(subject.redirect_uri),
             user=session.name,
             scopes=scopes,
-            others=[scope for scope in subject.scopes if scope not in _NAMED],
+            others=others,
             resource="" if subject.resource == self._host.public_url else subject.resource,
             request=sealed,
         )
@@ -139,6 +139,12 @@ class ProviderPages:
         return CardVisit(self._host).page(
             "departure.html", client=client, url=url, host=get_host(url), page_brand=brand
         )
+
+
+def split_scopes(scopes: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the scopes that have texts, without ``openid``, and the others."""
+    named = [scope for scope in scopes if scope in _NAMED and scope != OPENID]
+    return named, [scope for scope in scopes if scope not in _NAMED]
 
 
 def get_host(uri: str) -> str:

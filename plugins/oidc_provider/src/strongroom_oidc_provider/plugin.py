@@ -20,6 +20,7 @@ from strongroom_oidc_provider.brands import Brands
 from strongroom_oidc_provider.codes import Codes
 from strongroom_oidc_provider.commands import make_commands
 from strongroom_oidc_provider.consents import Consents
+from strongroom_oidc_provider.devices import Devices
 from strongroom_oidc_provider.errors import KINDS
 from strongroom_oidc_provider.logout_sender import TYPE, start_sending, stop_sending
 from strongroom_oidc_provider.models import metadata
@@ -41,7 +42,7 @@ def register_token_types() -> list[str]:
 
 @hookimpl
 def register_tables() -> PluginTables:
-    return PluginTables(metadata, migrations="strongroom_oidc_provider:migrations", revision="0007")
+    return PluginTables(metadata, migrations="strongroom_oidc_provider:migrations", revision="0008")
 
 
 @hookimpl
@@ -61,6 +62,7 @@ def register_discovery(host: HostAPI) -> list[DiscoveryDocument]:
 def register_prune_steps(host: HostAPI) -> list[PruneStep]:
     return [
         PruneStep("codes", host.get_service(Codes).prune),
+        PruneStep("devices", host.get_service(Devices).prune),
         PruneStep("logins", host.get_service(LogoutQueue).prune),
     ]
 

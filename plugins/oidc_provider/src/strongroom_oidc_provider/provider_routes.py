@@ -6,6 +6,7 @@ from typing import Any, Final
 from strongroom.plugin_api.request import get_service
 from strongroom.plugin_api.web import Access, ApiError, Blueprint
 from strongroom_oidc_provider.authorization import Authorizations
+from strongroom_oidc_provider.device_page import PATH, DevicePage
 from strongroom_oidc_provider.limits import count
 from strongroom_oidc_provider.logout import Logouts
 from strongroom_oidc_provider.oauth.server import ProviderServer
@@ -27,6 +28,14 @@ _LOGOUT: Final = {
         "200": {"description": "The page that confirms the logout, or asks for it", "content": _HTML},
         "303": {"description": "The redirect to the client, or to `endSession`"},
         "400": {"description": "A page: the client or its redirect URI is unknown", "content": _HTML},
+    }
+}
+_DEVICE_PAGE: Final = {
+    "responses": {
+        "200": {"description": "The page", "content": _HTML},
+        "303": {"description": "The way to the login"},
+        "400": {"description": "The page: no device waits with the code", "content": _HTML},
+        "429": {"description": "The page: too many wrong codes", "content": _HTML},
     }
 }
 _FORM: Final = {"application/x-www-form-urlencoded": {"schema": {"type": "object"}}}
@@ -175,6 +184,34 @@ def end_session_by_form() -> Any:
 def confirm_logout() -> Any:
     """Log out by the form of the page that asks for it."""
     return _answer_form(get_service(Logouts).confirm, "logout-refused")
+
+
+@routes.operation(
+    "POST",
+    "/oauth2/device-authorization",
+    access=Access.PUBLIC,
+    limit=count,
+    any_query=True,
+    document=_ENDPOINT,
+)
+def authorize_device() -> Any:
+    """Get a code for a device, and one that its user enters on the page `/device` (RFC 8628).
+
+    The device then requests tokens with its code, at most every `interval` seconds.
+    """
+    return get_service(ProviderServer).answer("device_authorization")
+
+
+@routes.operation("GET", PATH, access=Access.PUBLIC, limit=count, any_query=True, document=_DEVICE_PAGE)
+def show_device_page() -> Any:
+    """Show the page that asks for the code of a device, which `user_code` fills in."""
+    return get_service(DevicePage).show()
+
+
+@routes.operation("POST", PATH, access=Access.PUBLIC, limit=count, any_query=True, document=_DEVICE_PAGE)
+def answer_device_page() -> Any:
+    """Show the device of a code, and then allow or refuse it, by the forms of the page."""
+    return _answer_form(get_service(DevicePage).answer)
 
 
 def _answer_form(answer: Callable[[], Any], heading: str = "refused") -> Any:

@@ -54,6 +54,9 @@ _ACCENT_TEXT = (
 )
 _TERMS_TEXT = "The terms of service of the client: an https URL"
 _PRIVACY_TEXT = "The privacy policy of the client: an https URL"
+_DEVICE_TEXT = (
+    "Whether its users may log in on another device, by a code that the client shows (RFC 8628)"
+)
 _TRUSTED_TEXT = "Whether users are not asked for their consent; for applications of the operator"
 
 
@@ -117,11 +120,12 @@ class NewClientSchema(_BrandSchema):
     serviceAccountId = fields.String(
         load_default=None, allow_none=True, validate=_ID, metadata={"description": _ACCOUNT_TEXT}
     )
+    deviceLogin = fields.Boolean(load_default=False, metadata={"description": _DEVICE_TEXT})
 
     @validates_schema(skip_on_field_errors=True)
     def _require_use(self, data: dict[str, Any], **_: Any) -> None:
-        if not data["redirectUris"] and data["serviceAccountId"] is None:
-            fault = "A client without a service account needs a redirect URI."
+        if not (data["redirectUris"] or data["serviceAccountId"] or data["deviceLogin"]):
+            fault = "A client without a service account or a device needs a redirect URI."
             raise ValidationError(fault, "redirectUris")
 
 
@@ -149,6 +153,7 @@ class ClientChangesSchema(_BrandSchema):
     serviceAccountId = fields.String(
         allow_none=True, validate=_ID, metadata={"description": _ACCOUNT_TEXT}
     )
+    deviceLogin = fields.Boolean(metadata={"description": _DEVICE_TEXT})
 
 
 class ClientSchema(Schema):
@@ -213,6 +218,9 @@ class ClientSchema(Schema):
         allow_none=True,
         attribute="disabled_at",
         metadata={"description": "Since when it cannot log its users in; null: it can"},
+    )
+    deviceLogin = fields.Boolean(
+        required=True, attribute="has_device_login", metadata={"description": _DEVICE_TEXT}
     )
     revision = fields.Integer(required=True)
     createdAt = Timestamp(required=True, attribute="created_at")

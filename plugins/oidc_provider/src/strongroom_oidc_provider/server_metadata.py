@@ -17,6 +17,7 @@ def get_server_metadata(host: HostAPI) -> dict[str, Any]:
         "issuer": host.signing.issuer,
         "authorization_endpoint": f"{root}/authorize",
         "token_endpoint": f"{root}/token",
+        "device_authorization_endpoint": f"{root}/device-authorization",
         "revocation_endpoint": f"{root}/revoke",
         "introspection_endpoint": f"{root}/introspect",
         "jwks_uri": f"{host.public_url}/.well-known/jwks.json",

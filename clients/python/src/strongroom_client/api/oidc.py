@@ -1,6 +1,8 @@
 """Operations on oidc. Written by clients/python/generate_client.py from the OpenAPI document."""
 
 from ..models import (
+    AuthorizeDeviceBody,
+    AuthorizeDeviceResponse200,
     GetUserInfoByFormResponse200,
     GetUserInfoResponse200,
     IntrospectTokenBody,
@@ -11,6 +13,23 @@ from ..models import (
     RevokeTokensResponse200,
 )
 from ..operations import UNSET, Operation, Unset
+
+
+def authorize_device(
+    *,
+    body: AuthorizeDeviceBody | Unset = UNSET,
+) -> Operation[AuthorizeDeviceResponse200]:
+    """Get a code for a device, and one that its user enters on the page `/device` (RFC 8628).
+
+    The device then requests tokens with its code, at most every `interval` seconds.
+    """
+    return Operation(
+        "POST",
+        "/oauth2/device-authorization",
+        AuthorizeDeviceResponse200,
+        body=body,
+        media_type="application/x-www-form-urlencoded",
+    )
 
 
 def get_user_info() -> Operation[GetUserInfoResponse200]:

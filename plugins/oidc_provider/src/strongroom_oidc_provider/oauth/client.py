@@ -13,7 +13,8 @@ SECRET_METHODS = ("client_secret_basic", "client_secret_post")
 """How a client with a secret authenticates."""
 
 CREDENTIALS = "client_credentials"
-GRANT_TYPES = ("authorization_code", "refresh_token", CREDENTIALS)
+DEVICE = "urn:ietf:params:oauth:grant-type:device_code"
+GRANT_TYPES = ("authorization_code", "refresh_token", CREDENTIALS, DEVICE)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -60,6 +61,8 @@ class OAuthClient(ClientMixin):  # type: ignore[misc]
     def check_grant_type(self, grant_type: str) -> bool:
         if grant_type == CREDENTIALS:
             return self.client.service_account_id is not None
+        if grant_type == DEVICE:
+            return self.client.has_device_login
         return grant_type in GRANT_TYPES
 
     def _default_scopes(self) -> Sequence[str]:

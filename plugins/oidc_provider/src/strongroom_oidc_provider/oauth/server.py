@@ -14,6 +14,7 @@ from strongroom_oidc_provider.oauth.authentication import authenticate_basic, au
 from strongroom_oidc_provider.oauth.client import OAuthClient
 from strongroom_oidc_provider.oauth.code_grant import CodeGrant, require_single
 from strongroom_oidc_provider.oauth.credentials_grant import CredentialsGrant
+from strongroom_oidc_provider.oauth.device_grant import DeviceAuthorization, DeviceGrant
 from strongroom_oidc_provider.oauth.endpoints import Introspection, Revocation
 from strongroom_oidc_provider.oauth.pkce import RequiredChallenge
 from strongroom_oidc_provider.oauth.redirects import add_parameters
@@ -36,6 +37,8 @@ class ProviderServer(AuthorizationServer):  # type: ignore[misc]
         self.register_grant(CodeGrant, [RequiredChallenge(), RequestRules(host), IDTokens(host)])
         self.register_grant(RefreshGrant, [IDTokens(host)])
         self.register_grant(CredentialsGrant)
+        self.register_grant(DeviceGrant, [IDTokens(host)])
+        self.register_endpoint(DeviceAuthorization)
         self.register_endpoint(Revocation)
         self.register_endpoint(Introspection)
         self.register_client_auth_method("client_secret_basic", authenticate_basic)
