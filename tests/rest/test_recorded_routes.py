@@ -184,6 +184,7 @@ UNRECORDED: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "makes a challenge or a code; its use is recorded": (
         "oidc.authorize_device",
+        "oidc.push_authorization",
         "authenticator apps.create_totp",
         "authorizations.create_challenge",
         "second factors.begin_due_enrolment",

@@ -234,6 +234,22 @@ ROWS: Final = (
         "oidc_provider/rest/test_devices.py::test_the_page_of_one_user_decides_nothing_for_another",
     ),
     oidc_provider(
+        "provider-pushed-once",
+        "A pushed request is used once.",
+        "pushed.py::PushedRequests.consume",
+        "not tx.execute(delete(pushed).where(ours))",
+        "False",
+        "oidc_provider/rest/test_pushed_requests.py::test_it_is_used_once",
+    ),
+    oidc_provider(
+        "provider-pushed-clients",
+        "A pushed request is of one client.",
+        "pushed.py::PushedRequests.consume",
+        "and_(pushed.c.hash == _hash(uri), pushed.c.client_id == client_id)",
+        "pushed.c.hash == _hash(uri)",
+        "oidc_provider/rest/test_pushed_requests.py::test_it_is_of_one_client",
+    ),
+    oidc_provider(
         "provider-secrets",
         "A former secret ends after its overlap.",
         "clients.py::_live",

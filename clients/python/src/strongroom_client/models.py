@@ -3469,6 +3469,14 @@ OpeningCollectionIncluded: TypeAlias = dict[str, Summary]
 
 PasskeyChallengePublicKey: TypeAlias = dict[str, Any]
 
+PushAuthorizationBody: TypeAlias = dict[str, Any]
+
+PushAuthorizationResponse201: TypeAlias = dict[str, Any]
+
+PushAuthorizationResponse400: TypeAlias = dict[str, Any]
+
+PushAuthorizationResponse401: TypeAlias = dict[str, Any]
+
 QuarantinedFileCollectionIncluded: TypeAlias = dict[str, Summary]
 
 ReadyNotes: TypeAlias = dict[str, str]

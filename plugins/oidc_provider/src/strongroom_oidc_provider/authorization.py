@@ -14,12 +14,14 @@ from strongroom_oidc_provider.browser_requests import Unanswerable, read_paramet
 from strongroom_oidc_provider.consents import Consents, Given
 from strongroom_oidc_provider.folders import Folder
 from strongroom_oidc_provider.models import Client
+from strongroom_oidc_provider.oauth.client import SECRET_METHODS
 from strongroom_oidc_provider.oauth.code_grant import require_single
 from strongroom_oidc_provider.oauth.errors import ConsentRequired, LoginRequired, ResponseTypeRefused
 from strongroom_oidc_provider.oauth.requests import Parameters, ProviderRequest
 from strongroom_oidc_provider.oauth.server import ProviderServer
 from strongroom_oidc_provider.pages import ProviderPages
 from strongroom_oidc_provider.parked import MAX_SEALED, ROOT, ParkedRequests
+from strongroom_oidc_provider.pushed import PREFIX, SECONDS, PushedRequests
 
 KNOWN: Final = (
     "response_type",
@@ -44,6 +46,11 @@ KNOWN: Final = (
 
 _HINTED: Final = "hinted"
 """The user of a verified ID token, in a sealed request."""
+
+PUSH_ENDPOINT: Final = "pushed_authorization_request"
+PUSH_METHODS: Final = (*SECRET_METHODS, "none")
+MAX_PUSHED: Final = 8192
+"""The longest pushed request, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +110,24 @@ class Authorizations:
 
     def begin(self) -> Any:
         """Return the response to a request: the redirect to the client, or the way to the user."""
-        parameters: Parameters = MultiDict(read_parameters(KNOWN))
+        parameters = self._find_pushed(MultiDict(read_parameters(KNOWN)))
+        if parameters is None:
+            return self._pages.refusal("request-expired")
         return self._answer(parameters, self._host.clock.now(), self._begin)
+
+    def push(self) -> Any:
+        """Return the response to a request that a client sends before its browser does (RFC 9126)."""
+        server, oauth_request = self._server, self._server.read_request()
+        try:
+            require_single(oauth_request.form)
+            client = server.authenticate_client(oauth_request, PUSH_METHODS, PUSH_ENDPOINT)
+            uri = self._push(client.get_client_id())
+        except OAuth2Error as error:
+            # The client learns it from the response, and not from its browser.
+            error.redirect_uri = None
+            return server.handle_error_response(oauth_request, error)
+        headers = [("Content-Type", "application/json")]
+        return server.handle_response(201, {"request_uri": uri, "expires_in": SECONDS}, headers)
 
     def begin_by_form(self) -> Any:
         """Return the redirect to :meth:`begin` with the fields of a form."""
@@ -137,6 +160,33 @@ class Authorizations:
         except OAuth2Error as error:
             return self._server.handle_error_response(None, error)
         return answer(authorization)
+
+    def _push(self, client_id: str) -> str:
+        """Store the form of the current request, and return its URI.
+
+        Raises:
+            OAuth2Error: the browser's request would be refused.
+        """
+        pairs = [(name, value) for name, value in read_parameters(KNOWN) if name != "client_id"]
+        if any(name == "request_uri" for name, _ in pairs):
+            raise InvalidRequestError("request_uri is not allowed here.")
+        if sum(len(value) for _, value in pairs) > MAX_PUSHED:
+            raise InvalidRequestError("The request is too long.")
+        pairs.append(("client_id", client_id))
+        try:
+            self._parse(MultiDict(pairs), self._host.clock.now())
+        except Unanswerable as error:
+            raise InvalidRequestError("redirect_uri is not registered.") from error
+        return self._host.get_service(PushedRequests).store(client_id, pairs)
+
+    def _find_pushed(self, parameters: Parameters) -> Parameters | None:
+        """Return the parameters that a request refers to, or its own; ``None`` if it has expired."""
+        uri, ids = parameters.get("request_uri", ""), parameters.getlist("client_id")
+        if not uri.startswith(PREFIX) or len(ids) != 1:
+            return parameters
+        # All others are ignored: only the pushed ones are the client's (RFC 9126, section 4).
+        pairs = self._host.get_service(PushedRequests).consume(uri, ids[0])
+        return None if pairs is None else MultiDict(pairs)
 
     def _begin(self, authorization: AuthorizationRequest) -> Any:
         session = self._host.browser.session()

@@ -146,6 +146,18 @@ devices: Final = Table(
 )
 
 
+pushed: Final = Table(
+    "oidc_provider_pushed",
+    metadata,
+    Column("hash", String(64), primary_key=True),
+    Column("client_id", String(36), nullable=False),
+    # Pairs of names and values: a name may be repeated.
+    Column("parameters", JSON, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    Index("oidc_provider_pushed_expires", "expires_at"),
+)
+
+
 _LISTS: Final = ("redirect_uris", "scopes", "resources", "post_logout_redirect_uris")
 
 

@@ -25,6 +25,7 @@ from strongroom_oidc_provider.errors import KINDS
 from strongroom_oidc_provider.logout_sender import TYPE, start_sending, stop_sending
 from strongroom_oidc_provider.models import metadata
 from strongroom_oidc_provider.options import ProviderOptions
+from strongroom_oidc_provider.pushed import PushedRequests
 from strongroom_oidc_provider.server_metadata import get_provider_metadata, get_server_metadata
 
 API_VERSION = "2.0"
@@ -42,7 +43,7 @@ def register_token_types() -> list[str]:
 
 @hookimpl
 def register_tables() -> PluginTables:
-    return PluginTables(metadata, migrations="strongroom_oidc_provider:migrations", revision="0008")
+    return PluginTables(metadata, migrations="strongroom_oidc_provider:migrations", revision="0009")
 
 
 @hookimpl
@@ -64,6 +65,7 @@ def register_prune_steps(host: HostAPI) -> list[PruneStep]:
         PruneStep("codes", host.get_service(Codes).prune),
         PruneStep("devices", host.get_service(Devices).prune),
         PruneStep("logins", host.get_service(LogoutQueue).prune),
+        PruneStep("pushed_requests", host.get_service(PushedRequests).prune),
     ]
 
 

@@ -47,6 +47,14 @@ _ENDPOINT: Final = {
         "401": {"description": "The client is unknown, or its secret is wrong", "content": _JSON},
     },
 }
+_PUSHED: Final = {
+    "requestBody": {"content": _FORM},
+    "responses": {
+        "201": {"description": "`request_uri` and `expires_in`", "content": _JSON},
+        "400": {"description": "`error` and `error_description`", "content": _JSON},
+        "401": {"description": "The client is unknown, or its secret is wrong", "content": _JSON},
+    },
+}
 _USER_INFO: Final = {
     "responses": {
         "200": {"description": "The claims about the user", "content": _JSON},
@@ -84,6 +92,18 @@ def begin_authorization_by_form() -> Any:
     The browser is redirected to that operation.
     """
     return get_service(Authorizations).begin_by_form()
+
+
+@routes.operation(
+    "POST", "/oauth2/par", access=Access.PUBLIC, limit=count, any_query=True, document=_PUSHED
+)
+def push_authorization() -> Any:
+    """Send the parameters of `beginAuthorization` before the browser does (RFC 9126).
+
+    The client authenticates as at `issueTokens`. The browser is sent to `beginAuthorization` with
+    `client_id` and the `request_uri` of the response, once, within 60 seconds.
+    """
+    return get_service(Authorizations).push()
 
 
 @routes.operation(

@@ -17,6 +17,8 @@ def get_server_metadata(host: HostAPI) -> dict[str, Any]:
         "issuer": host.signing.issuer,
         "authorization_endpoint": f"{root}/authorize",
         "token_endpoint": f"{root}/token",
+        "pushed_authorization_request_endpoint": f"{root}/par",
+        "require_pushed_authorization_requests": False,
         "device_authorization_endpoint": f"{root}/device-authorization",
         "revocation_endpoint": f"{root}/revoke",
         "introspection_endpoint": f"{root}/introspect",

@@ -9,6 +9,8 @@ from ..models import (
     IntrospectTokenResponse200,
     IssueTokensBody,
     IssueTokensResponse200,
+    PushAuthorizationBody,
+    PushAuthorizationResponse201,
     RevokeTokensBody,
     RevokeTokensResponse200,
 )
@@ -80,6 +82,24 @@ def issue_tokens(
         "POST",
         "/oauth2/token",
         IssueTokensResponse200,
+        body=body,
+        media_type="application/x-www-form-urlencoded",
+    )
+
+
+def push_authorization(
+    *,
+    body: PushAuthorizationBody | Unset = UNSET,
+) -> Operation[PushAuthorizationResponse201]:
+    """Send the parameters of `beginAuthorization` before the browser does (RFC 9126).
+
+    The client authenticates as at `issueTokens`. The browser is sent to `beginAuthorization` with
+    `client_id` and the `request_uri` of the response, once, within 60 seconds.
+    """
+    return Operation(
+        "POST",
+        "/oauth2/par",
+        PushAuthorizationResponse201,
         body=body,
         media_type="application/x-www-form-urlencoded",
     )

@@ -77,7 +77,7 @@ class ProviderServer(AuthorizationServer):  # type: ignore[misc]
 
     def answer_token(self) -> Response:
         """Return the response to the current request for tokens."""
-        oauth_request = self._read()
+        oauth_request = self.read_request()
         try:
             require_single(oauth_request.form)
         except OAuth2Error as error:
@@ -86,12 +86,13 @@ class ProviderServer(AuthorizationServer):  # type: ignore[misc]
 
     def answer(self, endpoint: str) -> Response:
         """Return the response of another endpoint to the current request."""
-        oauth_request = self._read()
+        oauth_request = self.read_request()
         try:
             require_single(oauth_request.form)
         except OAuth2Error as error:
             return self.handle_error_response(oauth_request, error)
         return self.create_endpoint_response(endpoint, oauth_request)  # type: ignore[no-any-return]
 
-    def _read(self) -> ProviderRequest:
+    def read_request(self) -> ProviderRequest:
+        """Return the current request, with the fields of its form."""
         return ProviderRequest(request.method, MultiDict(request.form), dict(request.headers))
