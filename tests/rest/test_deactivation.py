@@ -320,6 +320,10 @@ UNTOUCHED = {
     "login_pages_codes": "in the tests of the plugin",
     "oidc_provider_codes": "likewise",
     "oidc_provider_consents": "likewise",
+    "oidc_provider_devices": "likewise",
+    "oidc_provider_logins": "likewise",
+    "oidc_provider_logouts": "likewise",
+    "oidc_provider_pushed": "has no user",
     "idempotency_keys": "in test_idempotency.py",
 }
 """Tables with users or hashes that no deactivation changes, with the reason."""

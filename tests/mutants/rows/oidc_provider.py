@@ -136,10 +136,10 @@ ROWS: Final = (
     ),
     oidc_provider(
         "provider-logout-users",
-        "Another user's ID token logs nobody out.",
+        "Another user's ID token does not end the session.",
         "logout.py::LogoutRequest.is_confirmed",
-        'self.claims.get("sub") == session.user_id',
-        "True or self",
+        'is_user and self.claims.get("sid") == session.login_id',
+        "True",
         "oidc_provider/rest/test_oidcc_rpinitiated_logout.py::"
         "test_the_hint_of_another_user_is_no_confirmation",
     ),

@@ -203,6 +203,16 @@ def test_a_logout_ends_what_is_not_used_yet(rp: RelyingParty, browser: PageBrows
     assert error(poll(rp, codes)) == "invalid_grant"
 
 
+def test_a_suspension_ends_what_is_not_used_yet(
+    api: Api, rp: RelyingParty, browser: PageBrowser, person: Person
+) -> None:
+    codes, root = begin(rp), api.person(admin=True)
+    decide(browser, codes)
+    assert api.post(f"/users/{person.id}/suspension", by=root).status_code == 200
+    assert api.delete(f"/users/{person.id}/suspension", by=root).status_code == 200
+    assert error(poll(rp, codes)) == "invalid_grant"
+
+
 @pytest.mark.both_databases
 def test_32_uses_of_a_device_code_at_once_have_one_success(
     rp: RelyingParty, browser: PageBrowser
