@@ -250,6 +250,14 @@ ROWS: Final = (
         "oidc_provider/rest/test_pushed_requests.py::test_it_is_of_one_client",
     ),
     oidc_provider(
+        "provider-acr-values",
+        "A client may ask for a stronger proof.",
+        "authorization.py::Authorizations._find_need",
+        "if has_page and not is_at_least(session.acr, authorization.acr):",
+        "if False:",
+        "oidc_provider/rest/test_oidcc_basic.py::test_acr_values_lead_to_a_stronger_proof",
+    ),
+    oidc_provider(
         "provider-secrets",
         "A former secret ends after its overlap.",
         "clients.py::_live",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from authlib.oauth2.rfc6749 import InvalidRequestError, OAuth2Error
@@ -10,6 +11,8 @@ from werkzeug.datastructures import MultiDict
 
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.web import ApiError
+from strongroom_oidc_provider.assurance import find_requested, is_at_least
 from strongroom_oidc_provider.browser_requests import Unanswerable, read_parameters, redirect_form
 from strongroom_oidc_provider.consents import Consents, Given
 from strongroom_oidc_provider.folders import Folder
@@ -34,6 +37,7 @@ KNOWN: Final = (
     "code_challenge_method",
     "prompt",
     "max_age",
+    "acr_values",
     "login_hint",
     "id_token_hint",
     "resource",
@@ -90,6 +94,11 @@ class AuthorizationRequest:
         """The folder that the client requests; ``None``: the user chooses."""
         folder: Folder | None = self.grant.request.folder
         return folder
+
+    @property
+    def acr(self) -> str | None:
+        """How strongly the login should be proven; ``None``: the client does not say."""
+        return find_requested(self.parameters.get("acr_values", ""))
 
     @property
     def proven_since(self) -> int | None:
@@ -248,6 +257,10 @@ class Authorizations:
             return LoginRequired()
         if authorization.hinted not in (None, session.user_id):
             return LoginRequired()
+        # Voluntary: without a page, the client learns from the claim what the login is.
+        has_page = "none" not in authorization.prompts
+        if has_page and not is_at_least(session.acr, authorization.acr):
+            return LoginRequired()
         return ConsentRequired() if self._needs_page(authorization, session) else None
 
     def _needs_page(self, authorization: AuthorizationRequest, session: BrowserSession) -> bool:
@@ -271,10 +284,18 @@ class Authorizations:
         return consents.find(session.user_id, authorization.client.id, authorization.resource)
 
     def _require_session(self, authorization: AuthorizationRequest) -> BrowserSession:
-        return self._host.browser.require_session(
+        require = partial(
+            self._host.browser.require_session,
             proven_since=authorization.proven_since,
             login_hint=authorization.parameters.get("login_hint"),
         )
+        try:
+            return require(acr=authorization.acr)
+        except ApiError as error:
+            if authorization.acr is None or error.code != "error.step-up-required":
+                raise
+            # The user has no stronger proof.
+            return require()
 
     def _refuse(self, authorization: AuthorizationRequest, error: OAuth2Error) -> Any:
         error.redirect_uri, error.state = (

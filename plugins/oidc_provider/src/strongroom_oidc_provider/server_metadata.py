@@ -3,6 +3,7 @@
 from typing import Any
 
 from strongroom.plugin_api.host import HostAPI
+from strongroom_oidc_provider.assurance import ACR_VALUES
 from strongroom_oidc_provider.claims import CLAIMS
 from strongroom_oidc_provider.folders import DETAIL_TYPE
 from strongroom_oidc_provider.oauth.client import GRANT_TYPES, SECRET_METHODS
@@ -57,6 +58,7 @@ def get_provider_metadata(host: HostAPI) -> dict[str, Any]:
             "at_hash",
             "sid",
         ],
+        "acr_values_supported": list(ACR_VALUES),
         "backchannel_logout_supported": True,
         "backchannel_logout_session_supported": True,
         "claims_parameter_supported": False,

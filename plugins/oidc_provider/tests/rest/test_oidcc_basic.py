@@ -271,6 +271,32 @@ def test_oidcc_ensure_request_with_acr_values_succeeds(rp: RelyingParty, browser
     assert "acr" in rp.claims(rp.tokens(browser, acr_values="1 2"))
 
 
+def test_a_login_that_is_strong_enough_needs_no_page(rp: RelyingParty, browser: PageBrowser) -> None:
+    claims = rp.claims(rp.tokens(browser, acr_values="unknown urn:strongroom:single phr"))
+    assert claims["acr"] == "urn:strongroom:single"
+
+
+def test_acr_values_lead_to_a_stronger_proof(api: Api, rp: RelyingParty, browser: PageBrowser) -> None:
+    api.clock.advance(60_000)
+    browser.open(rp.url(acr_values="urn:strongroom:mfa"))
+    assert browser.path.startswith("/account/")
+    assert "code" not in browser.page.headers.get("Location", "")
+
+
+def test_acr_values_are_voluntary_without_a_page(rp: RelyingParty, browser: PageBrowser) -> None:
+    claims = rp.claims(rp.tokens(browser, acr_values="urn:strongroom:mfa", prompt="none"))
+    assert claims["acr"] == "urn:strongroom:single"
+
+
+def test_a_user_without_a_stronger_proof_logs_in_all_the_same(
+    api: Api, rp: RelyingParty, browser: PageBrowser, person: Person
+) -> None:
+    api.clock.advance(60_000)
+    browser.open(rp.url(acr_values="urn:strongroom:mfa"))
+    prove(browser, person)
+    assert "code" in get_returned(browser)
+
+
 def test_oidcc_codereuse(rp: RelyingParty, browser: PageBrowser) -> None:
     code = rp.code(browser)
     tokens = rp.exchange(code).json
