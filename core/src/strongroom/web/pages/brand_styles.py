@@ -44,8 +44,8 @@ def brand_sheet(brand: PagesSettings, *, font: str | None = None, picture: str |
 
 def accent_sheet(brand: PagesSettings, accent: str) -> str:
     """Return the style sheet of an accent on the surfaces of a brand, as readable as the brand's own."""
-    own = replace(brand, primary=accent, primary_dark=None)
-    light, dark = _light(own), _dark(own)
+    accent_brand = replace(brand, primary=accent, primary_dark=None)
+    light, dark = _light(accent_brand), _dark(accent_brand)
     names = [name for name in light if name != "paper"]
     colors = " ".join(f"--{name}: light-dark({light[name]}, {dark[name]});" for name in names)
     return f":root {{ {colors} }}"
