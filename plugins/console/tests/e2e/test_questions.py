@@ -84,3 +84,17 @@ def test_the_answer_in_the_dialog_changes_the_server(desk: Desk) -> None:
     dialog.locator("input[name=name]").fill("Acme")
     dialog.get_by_role("button", name="Delete space").click()
     desk.page.wait_for_url(lambda url: desk.tenant not in url)
+
+
+def test_a_question_is_its_page_if_a_script_cannot_be_loaded(desk: Desk) -> None:
+    desk.page.route("**/questions.js", lambda route: route.abort())
+    desk.page.goto(f"{desk.server.url}/console/tenants/{desk.tenant}/settings/")
+    desk.page.get_by_role("link", name="Delete space").click()
+    expect(desk.page.locator(".sheet.question")).to_be_visible()
+
+
+def test_the_search_is_its_page_if_a_script_cannot_be_loaded(desk: Desk) -> None:
+    desk.page.route("**/palette.js", lambda route: route.abort())
+    desk.page.goto(f"{desk.server.url}/console/tenants/{desk.tenant}/settings/")
+    desk.page.keyboard.press("Control+k")
+    desk.page.wait_for_url("**/console/find?*")

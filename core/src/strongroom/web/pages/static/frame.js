@@ -41,14 +41,21 @@ document.addEventListener("click", async (event) => {
   const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
   if (!link || !isPlain) return;
   event.preventDefault();
-  if (link.matches("[data-palette]")) return openPalette(link);
-  const {openQuestion} = await import("./questions.js");
-  openQuestion(link);
+  openInPlace(link);
 });
 
-async function openPalette(link) {
-  const {open} = await import("./palette.js");
-  open(palette, new URL(link.href));
+async function openInPlace(link) {
+  try {
+    if (link.matches("[data-palette]")) {
+      const {open} = await import("./palette.js");
+      open(palette, new URL(link.href));
+    } else {
+      const {openQuestion} = await import("./questions.js");
+      await openQuestion(link);
+    }
+  } catch {
+    location.assign(link.href); // The network has failed, or the server has another version now.
+  }
 }
 
 if (palette) {
@@ -57,6 +64,6 @@ if (palette) {
     const isKey = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "k";
     if (!isKey || event.isComposing || document.querySelector("dialog[open]:not(#palette)")) return;
     event.preventDefault();
-    openPalette(link);
+    openInPlace(link);
   });
 }

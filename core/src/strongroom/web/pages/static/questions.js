@@ -4,13 +4,10 @@ import {adopted, fetchPage} from "./documents.js";
 
 const REFERENCES = ["for", "aria-describedby", "aria-labelledby"];
 
+// Rejects if the page cannot be a dialog.
 export async function openQuestion(link) {
-  try {
-    // Codes and captchas need the scripts of their page.
-    show((await fetchPage(link.href)).querySelector(".question:not(.alone)"), link.href);
-  } catch {
-    location.assign(link.href);
-  }
+  // Codes and captchas need the scripts of their page, so it is opened: there is no such part.
+  show((await fetchPage(link.href)).querySelector(".question:not(.alone)"), link.href);
 }
 
 function show(source, url) {
