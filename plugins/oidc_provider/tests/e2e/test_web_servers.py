@@ -19,7 +19,7 @@ SITE: Final = "https://wiki.example.com"
 APP: Final = "127.0.0.1:9000"
 GATE: Final = "127.0.0.1:8081"
 PORT: Final = free_port()
-"""The port of Apache, which the server may send logout tokens to."""
+"""The port of the application, which the server may send logout tokens to."""
 
 pytestmark = [needs_chromium, pytest.mark.extended]
 
@@ -142,15 +142,14 @@ def caddy_before(folder: Path, url: str, port: int, replaced: dict[str, str]) ->
 def test_a_proxy_asks_a_gate_who_the_user_is(
     front: Any, server: LiveServer, tmp_path: Path, page: Page, user: LiveUser
 ) -> None:
-    port, gate = free_port(), free_port()
-    url = f"http://{gates.HOST}:{port}"
+    gate, url = free_port(), f"http://{gates.HOST}:{PORT}"
     replaced = get_replaced(server, url, "/gate/callback")
     with gates.reflecting() as app:
         replaced |= {APP: f"127.0.0.1:{app}", GATE: f"127.0.0.1:{gate}"}
         own = {name: value for name, value in replaced.items() if name != APP}
         with (
             gates.apache(tmp_path, gate, "gate.conf", own),
-            front(tmp_path, url, port, replaced),
+            front(tmp_path, url, PORT, replaced),
         ):
             page.set_extra_http_headers({"X-User": "forged", "X-Email": "forged"})
             page.goto(f"{url}/pages/1?a=b&c=d")
