@@ -468,4 +468,12 @@ ROWS: Final = (
         "if False:",
         "rest/test_token_wall.py::test_a_client_removes_no_file_permanently_by_the_login_of_its_user",
     ),
+    core(
+        "client-actions-own",
+        "A user sees what clients have done for no other user.",
+        "activity/audit/client_actions.py::ClientActions.page",
+        "if identity.user_id != user_id:",
+        "if False:",
+        "rest/test_client_actions.py::test_other_users_do_not_see_it",
+    ),
 )

@@ -72,6 +72,11 @@ def show_apps(visitor: Visitor) -> None:
     visitor.go("/oauth2/consents")
 
 
+def show_app(visitor: Visitor) -> None:
+    show_apps(visitor)
+    visitor.follow("a[href*='/oauth2/consents/']:not([href$='/removal'])")
+
+
 def show_withdrawal(visitor: Visitor) -> None:
     show_apps(visitor)
     visitor.follow("a[href$='/removal']")
@@ -122,6 +127,7 @@ CLIENTS: Final = (
     _screen("connected application with one folder", "consents", allow_folder),
     _screen("way back to a client", "departure", accept),
     _screen("connected applications", "consents", show_apps),
+    _screen("connected application", "client", show_app),
     _screen("no connected application", "consents", show_no_apps),
     _screen("withdrawal of a consent", "consent_removal", show_withdrawal),
     _screen("code of a device", "device", enter_device_code),

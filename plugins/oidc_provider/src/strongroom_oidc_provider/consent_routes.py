@@ -7,6 +7,7 @@ from urllib.parse import quote
 from strongroom.plugin_api.request import current_host, get_service
 from strongroom.plugin_api.schemas import DoneSchema
 from strongroom.plugin_api.web import Access, Blueprint
+from strongroom_oidc_provider.client_pages import show_client
 from strongroom_oidc_provider.consents import Consents
 from strongroom_oidc_provider.errors import CONSENT_UNKNOWN
 from strongroom_oidc_provider.limits import count
@@ -67,6 +68,21 @@ def show_consents() -> Any:
     """Show the page of the clients that the user has consented to."""
     visit = ProviderVisit(current_host())
     return visit.page("consents.html", apps=_read(visit))
+
+
+@routes.operation(
+    "GET",
+    f"{_PAGE}/<client_id>",
+    access=Access.PUBLIC,
+    limit=count,
+    any_query=True,
+    document=_HTML,
+)
+def show_connected_client(client_id: str) -> Any:
+    """Show what a client may do for the user, and what it did."""
+    visit = ProviderVisit(current_host())
+    consents = [item for item in visit.read(_MINE)["data"] if item["clientId"] == client_id]
+    return show_client(visit, consents) if consents else visit.redirect("/consents")
 
 
 @routes.operation(

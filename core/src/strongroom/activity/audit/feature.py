@@ -9,7 +9,7 @@ from strongroom.web.feature import Feature
 class AuditFeature(Feature):
     """The audit log and its routes."""
 
-    blueprints = ("views:blueprint",)
+    blueprints = ("views:blueprint", "views:client_actions")
     services = "services:AuditServices"
 
     silent_actions: ClassVar = {("audit.prune", SUCCESS): "maintenance"}

@@ -314,7 +314,7 @@ class AuditListing:
                 page = _found(connection, conditions, paging, by_time=chosen.is_of_a_time)
             else:
                 page = _unfiltered(connection, paging)
-            records = _records(connection, page.items)
+            records = read_records(connection, page.items)
             users = {user for record in records for user in _acting(record) if user is not None}
             return page.with_items(records), self._users.summaries(connection, users)
 
@@ -355,7 +355,8 @@ def _unfiltered(connection: Connection, paging: Paging) -> Page[int]:
     return Page(range(newest, newest - paging.size, -1), total, paging)
 
 
-def _records(connection: Connection, sequences: Sequence[int]) -> list[AuditRecord]:
+def read_records(connection: Connection, sequences: Sequence[int]) -> list[AuditRecord]:
+    """Return the records that still exist, in the order of their sequences."""
     rows = _RECORDS.all(connection, {"sequences": sequences})
     records = {record.sequence: record for record in rows}
     # Retention may have deleted a record since its sequence was selected.

@@ -1,22 +1,29 @@
-"""The REST API of audit events, for administrators."""
+"""The REST API of audit events, for administrators, and of what clients have done for a user."""
 
 from dataclasses import asdict
 from typing import Any
 
 from strongroom.activity.audit import operations
+from strongroom.activity.audit.client_actions import ClientActions
 from strongroom.activity.audit.models import AuditRecord
 from strongroom.activity.audit.schemas import AuditEventSchema, AuditQuery
 from strongroom.activity.audit.service import AuditFilter, AuditListing
 from strongroom.foundation.errors import Forbidden
 from strongroom.foundation.json_text import encode_json
-from strongroom.plugin_api.schemas import collection_schema
-from strongroom.web.http.access import Access
+from strongroom.plugin_api.schemas import PagingQuery, collection_schema
+from strongroom.web.http.access import Access, current_identity, own_id
 from strongroom.web.http.paging import envelope, paging, reference
 from strongroom.web.http.request import get_service
 from strongroom.web.http.routing import Blueprint
 
 blueprint = Blueprint(
     "audit", url_prefix="/audit-events", description="Audit events, for administrators."
+)
+client_actions = Blueprint(
+    "client-actions",
+    url_prefix="/users",
+    description="What clients have done for a user, for the user.",
+    parameters={"client_id": "Id of the client, the `client_id` of OAuth"},
 )
 
 
@@ -37,6 +44,25 @@ def list_audit_events(query: dict[str, Any]) -> dict[str, Any]:
     as far as they are known.
     """
     page, included = get_service(AuditListing).page(_filter(query), paging(query))
+    return envelope(page, _serialize, included)
+
+
+@client_actions.operation(
+    "GET",
+    "/<user_id>/client-actions/<client_id>",
+    access=Access.USER,
+    query=PagingQuery,
+    returns=collection_schema(AuditEventSchema),
+    errors=(Forbidden,),
+)
+def list_client_actions(user_id: str, client_id: str, query: dict[str, Any]) -> dict[str, Any]:
+    """List what a client has done for the caller (`me`), newest first.
+
+    The audit log has these records; the newest 10,000 actions of the caller are searched.
+    """
+    page, included = get_service(ClientActions).page(
+        current_identity(), own_id(user_id), client_id, paging(query)
+    )
     return envelope(page, _serialize, included)
 
 

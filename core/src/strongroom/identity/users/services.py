@@ -5,6 +5,7 @@ from contextlib import nullcontext
 from datetime import timedelta
 from functools import cached_property
 
+from strongroom.activity.audit.client_actions import ClientActions
 from strongroom.activity.audit.service import AuditListing
 from strongroom.activity.audit.services import AuditServices
 from strongroom.activity.notifications.services import NotificationServices
@@ -146,6 +147,11 @@ class UserServices(ServiceGroup):
     def audit_listing(self) -> AuditListing:
         """The list of audit records, which is here because it has the names of users."""
         return AuditListing(self._database, self.users)
+
+    @cached_property
+    def client_actions(self) -> ClientActions:
+        """The list of what clients have done, which has the name of the user."""
+        return ClientActions(self._database, self.users)
 
     def register_jobs(self) -> Iterable[Job]:
         ends = self.suspension_ends

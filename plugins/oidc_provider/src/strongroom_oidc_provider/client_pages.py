@@ -1,0 +1,145 @@
+"""The page of a client that the user has consented to: what it may do, and what it did."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote
+
+from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom_oidc_provider.folders import Folder, find_name
+from strongroom_oidc_provider.pages import ProviderVisit, split_scopes
+
+Json = dict[str, Any]
+
+PAGE_SIZE: Final = 20
+DEEDS: Final = frozenset(("file.purge", "grant.put", "grant.remove", "mcp.upload"))
+"""The actions that the page has texts for."""
+
+CALL: Final = "mcp.call"
+TOOLS: Final = frozenset(
+    (
+        "spaces_list",
+        "files_list",
+        "files_search",
+        "files_grep",
+        "files_stat",
+        "files_read",
+        "files_write",
+        "folders_create",
+        "files_download_link",
+        "files_upload_link",
+        "files_move",
+        "files_trash",
+        "resources/read",
+    )
+)
+"""The tools of agents that the page has texts for."""
+
+_TENANTS: Final = "/api/v1/tenants"
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """What a client may do with a service.
+
+    Args:
+        resource: the URI of the service; empty: this server, or the client itself.
+        scopes: those that the page has words for.
+        others: the other scopes.
+        place: the names of the space and the folder; empty: all.
+        is_gone: whether the folder exists no more, or the user cannot see it.
+    """
+
+    resource: str
+    scopes: Sequence[str]
+    others: Sequence[str]
+    place: str
+    is_gone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What a client did once.
+
+    Args:
+        key: the key of the text.
+        action: the name of the action, for one without a text of its own.
+        name: the name of the file or the space; empty: of none, or of one that the user cannot see.
+        at: when, as in the REST API.
+    """
+
+    key: str
+    action: str
+    name: str
+    at: str
+    has_failed: bool
+
+
+def show_client(visit: ProviderVisit, consents: Sequence[Json]) -> Any:
+    """Return the page of a client by the consents of the user to it."""
+    client = consents[0]
+    path = f"/users/me/client-actions/{quote(client['clientId'], safe='')}"
+    page = visit.read(path, pageSize=PAGE_SIZE, pageNumber=page_number())
+    return visit.page(
+        "client.html",
+        app=client,
+        permissions=[_describe(visit, consent) for consent in consents],
+        deeds=[*_find_deeds(visit, page["data"])],
+        links=page_links(page["meta"]),
+    )
+
+
+def _describe(visit: ProviderVisit, consent: Json) -> Permission:
+    scopes, others = split_scopes(consent["scopes"])
+    folder = Folder.from_columns(consent["tenantId"], consent["fileId"])
+    name = find_name(visit, folder) if folder else None
+    space = _find_space(visit, folder.tenant_id) if folder and name else ""
+    return Permission(
+        "" if consent["resource"] == visit.host.public_url else consent["resource"] or "",
+        scopes,
+        others,
+        " / ".join(part for part in (space, name) if part),
+        is_gone=folder is not None and name is None,
+    )
+
+
+def _find_deeds(visit: ProviderVisit, records: Sequence[Json]) -> Iterator[Deed]:
+    names: dict[tuple[str, str], str] = {}
+    for record in records:
+        place = _find_place(record)
+        if place is not None and place not in names:
+            names[place] = _find_target(visit, *place)
+        yield Deed(
+            get_key(record),
+            record["action"],
+            names[place] if place else "",
+            record["at"],
+            record["outcome"] == "failure" or record["details"].get("outcome", "ok") != "ok",
+        )
+
+
+def get_key(record: Mapping[str, Any]) -> str:
+    """Return the key of the text of a record."""
+    if record["action"] == CALL:
+        tool = record["details"].get("tool")
+        return f"tool-{tool}" if tool in TOOLS else "deed-other"
+    return f"deed-{record['action']}" if record["action"] in DEEDS else "deed-other"
+
+
+def _find_place(record: Json) -> tuple[str, str] | None:
+    """Return the ids of the space and the file of a record."""
+    target, tenant_id = record["target"], record["details"].get("tenant")
+    if target is None or target["type"] != "file" or not tenant_id:
+        return None
+    return tenant_id, target["id"]
+
+
+def _find_target(visit: ProviderVisit, tenant_id: str, file_id: str) -> str:
+    path = f"{_TENANTS}/{quote(tenant_id, safe='')}/files/{quote(file_id, safe='')}"
+    response = visit.rest("GET", path)
+    return "" if response.error is not None else str(response.json["name"])
+
+
+def _find_space(visit: ProviderVisit, tenant_id: str) -> str:
+    response = visit.rest("GET", f"{_TENANTS}/{tenant_id}")
+    return "" if response.error is not None else str(response.json["name"])
