@@ -78,3 +78,8 @@ def test_an_action_without_a_sentence_has_no_pieces(action: str) -> None:
 def test_a_failure_is_no_success() -> None:
     assert story_key(event("user.suspend", ("user", "b"), outcome="failure")) is None
     assert story_key(event("login", outcome="failure")) == "story-login-failed"
+
+
+@pytest.mark.parametrize("action", ["mcp.call", "mcp.upload", "oidc_provider.consent-give"])
+def test_what_agents_and_applications_do_is_a_sentence(action: str) -> None:
+    assert story_key(event(action)) == f"story-{action.replace('.', '-')}"
