@@ -29,8 +29,8 @@ def _reads_one_page(call: ast.Call) -> bool:
 def test_no_page_reads_only_the_first_page_of_a_list() -> None:
     # The first steps of a server need only the number of records.
     counted = "server/first_steps.py: visit.read(path, pageSize=1)"
-    # The search of everything, the start page, and the search of the audit log for people show or offer
-    # the first records only.
-    firsts = ("find.py:", "home.py:", "server/audit_search.py:")
+    # The search of everything, the start page, and the searches for people in the audit log and for new
+    # members show or offer the first records only.
+    firsts = ("find.py:", "home.py:", "server/audit_search.py:", "tenant/members.py:")
     calls = [call for call in requests_of_one_page() if not call.startswith(firsts)]
     assert [call for call in calls if call != counted] == []
