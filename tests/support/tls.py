@@ -28,8 +28,8 @@ class Certificate:
         return ssl.create_default_context(cafile=self.file)
 
 
-def self_signed(folder: Path, name: str) -> Certificate:
-    """Create a certificate for a name."""
+def self_signed(folder: Path, name: str, *more: str) -> Certificate:
+    """Create a certificate for names."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
@@ -37,7 +37,9 @@ def self_signed(folder: Path, name: str) -> Certificate:
         x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .add_extension(
+            x509.SubjectAlternativeName([x509.DNSName(each) for each in (name, *more)]), critical=False
+        )
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )

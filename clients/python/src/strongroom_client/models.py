@@ -2250,6 +2250,8 @@ class NodeCollection(msgspec.Struct, frozen=True, kw_only=True):
 class OidcProviderConsent(msgspec.Struct, frozen=True, kw_only=True):
     """What a user has let a client do."""
 
+    id: str
+    """Id in paths: `clientId`, or a hash of it if it is a URL"""
     client_id: str = msgspec.field(name="clientId")
     """Id of the client"""
     client_name: str = msgspec.field(name="clientName")

@@ -15,9 +15,10 @@ from strongroom.plugin_api.web import ApiError
 from strongroom_oidc_provider.assurance import find_requested, is_at_least
 from strongroom_oidc_provider.browser_requests import Unanswerable, read_parameters, redirect_form
 from strongroom_oidc_provider.consents import Consents, Given
+from strongroom_oidc_provider.documents.errors import DocumentRefused, DocumentUnavailable
 from strongroom_oidc_provider.folders import Folder
 from strongroom_oidc_provider.models import Client
-from strongroom_oidc_provider.oauth.client import SECRET_METHODS
+from strongroom_oidc_provider.oauth.client import CODE_METHODS
 from strongroom_oidc_provider.oauth.code_grant import require_single
 from strongroom_oidc_provider.oauth.errors import ConsentRequired, LoginRequired, ResponseTypeRefused
 from strongroom_oidc_provider.oauth.requests import Parameters, ProviderRequest
@@ -52,7 +53,6 @@ _HINTED: Final = "hinted"
 """The user of a verified ID token, in a sealed request."""
 
 PUSH_ENDPOINT: Final = "pushed_authorization_request"
-PUSH_METHODS: Final = (*SECRET_METHODS, "none")
 MAX_PUSHED: Final = 8192
 """The longest pushed request, in characters."""
 
@@ -129,7 +129,7 @@ class Authorizations:
         server, oauth_request = self._server, self._server.read_request()
         try:
             require_single(oauth_request.form)
-            client = server.authenticate_client(oauth_request, PUSH_METHODS, PUSH_ENDPOINT)
+            client = server.authenticate_client(oauth_request, CODE_METHODS, PUSH_ENDPOINT)
             uri = self._push(client.get_client_id())
         except OAuth2Error as error:
             # The client learns it from the response, and not from its browser.
@@ -165,7 +165,7 @@ class Authorizations:
         try:
             authorization = self._parse(parameters, arrived_at)
         except Unanswerable as refusal:
-            return self._pages.refusal(refusal.reason)
+            return self._pages.refusal(refusal.reason, detail=refusal.detail)
         except OAuth2Error as error:
             return self._server.handle_error_response(None, error)
         return answer(authorization)
@@ -244,6 +244,7 @@ class Authorizations:
             authorization.resource,
             authorization.scopes,
             folder,
+            name=authorization.client.name,
         )
         return self._leave(self._respond(authorization, session, folder), authorization)
 
@@ -376,7 +377,12 @@ class Authorizations:
 
     def _find_client(self, parameters: Parameters) -> tuple[Client, str]:
         ids, uris = (parameters.getlist(name) for name in ("client_id", "redirect_uri"))
-        client = self._server.query_client(ids[0]) if len(ids) == 1 else None
+        try:
+            client = self._server.query_client(ids[0]) if len(ids) == 1 else None
+        except DocumentRefused as error:
+            raise Unanswerable("document-refused", error.description) from error
+        except DocumentUnavailable as error:
+            raise Unanswerable("document-unavailable", error.description) from error
         if client is None:
             raise Unanswerable("client-unknown")
         if len(uris) != 1 or not client.check_redirect_uri(uris[0]):

@@ -16,11 +16,13 @@ class Unanswerable(Exception):
 
     Args:
         reason: the key of the text.
+        detail: what developers of the client need to know, in English.
     """
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(reason)
         self.reason = reason
+        self.detail = detail
 
 
 def read_parameters(names: Sequence[str]) -> list[tuple[str, str]]:

@@ -78,12 +78,16 @@ class Deed:
 def show_client(visit: ProviderVisit, consents: Sequence[Json]) -> Any:
     """Return the page of a client by the consents of the user to it."""
     client = consents[0]
+    permissions = [_describe(visit, consent) for consent in consents]
+    # No path of the REST API contains an id that is a URL.
+    if client["id"] != client["clientId"]:
+        return visit.page("client.html", app=client, permissions=permissions, deeds=None, links=None)
     path = f"/users/me/client-actions/{quote(client['clientId'], safe='')}"
     page = visit.read(path, pageSize=PAGE_SIZE, pageNumber=page_number())
     return visit.page(
         "client.html",
         app=client,
-        permissions=[_describe(visit, consent) for consent in consents],
+        permissions=permissions,
         deeds=[*_find_deeds(visit, page["data"])],
         links=page_links(page["meta"]),
     )

@@ -29,7 +29,7 @@ _HTML: Final = {
 routes = Blueprint(
     "consents",
     description="What users have let clients do.",
-    parameters={"client_id": "Id of the client, the `client_id` of OAuth"},
+    parameters={"client_id": "The `id` of the consent"},
 )
 
 
@@ -42,7 +42,8 @@ def list_consents(user_id: str) -> Json:
     consents, user = get_service(Consents), _resolve(user_id)
     uses = consents.last_uses(user)
     items = [
-        {**asdict(item), "last_used_at": uses.get(item.client_id)} for item in consents.of_user(user)
+        {**asdict(item), "key": item.key, "last_used_at": uses.get(item.client_id)}
+        for item in consents.of_user(user)
     ]
     return {"data": items}
 
@@ -81,7 +82,7 @@ def show_consents() -> Any:
 def show_connected_client(client_id: str) -> Any:
     """Show what a client may do for the user, and what it did."""
     visit = ProviderVisit(current_host())
-    consents = [item for item in visit.read(_MINE)["data"] if item["clientId"] == client_id]
+    consents = [item for item in visit.read(_MINE)["data"] if item["id"] == client_id]
     return show_client(visit, consents) if consents else visit.redirect("/consents")
 
 
@@ -91,7 +92,7 @@ def show_connected_client(client_id: str) -> Any:
 def show_withdrawal(client_id: str) -> Any:
     """Ask whether the consent to a client is to be withdrawn."""
     visit = ProviderVisit(current_host())
-    app = next((app for app in _read(visit) if app["clientId"] == client_id), None)
+    app = next((app for app in _read(visit) if app["id"] == client_id), None)
     if app is None:
         return visit.redirect("/consents")
     return visit.page("consent_removal.html", app=app)

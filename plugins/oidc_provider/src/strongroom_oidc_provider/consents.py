@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, delete, insert, select, update
+from sqlalchemy import ColumnElement, and_, delete, func, insert, select, update
 
 from strongroom.plugin_api.deactivation import Deactivation
 from strongroom.plugin_api.host import HostAPI
@@ -14,6 +14,8 @@ from strongroom.plugin_api.web import ApiError
 from strongroom_oidc_provider.errors import CONSENT_UNKNOWN
 from strongroom_oidc_provider.folders import Folder
 from strongroom_oidc_provider.models import Consent, clients, codes, consents, devices
+
+_NAME: Final = func.coalesce(clients.c.name, consents.c.client_name, "").label("name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +48,15 @@ class Consents:
         resource: str,
         scopes: Sequence[str],
         folder: Folder | None,
+        *,
+        name: str | None = None,
     ) -> None:
         """Add scopes to the consent of a user; a consent for another folder is replaced.
 
         Otherwise the scopes for one folder would be those for another one, which the user never saw.
+
+        Args:
+            name: the name of a client that is not registered.
         """
         now, condition = self._host.clock.now(), _is(user_id, client_id, resource)
         with self._host.database.write(lock=f"consents of {user_id}") as tx:
@@ -60,6 +67,7 @@ class Consents:
                 "file_id": folder and folder.file_id,
             }
             values = {"scopes": sorted({*kept, *scopes}), "updated_at": now, **ids_of_folder}
+            values |= {"client_name": name}
             if stored is not None:
                 tx.execute(update(consents).where(condition).values(values))
             else:
@@ -73,8 +81,13 @@ class Consents:
             }
             self._host.audit("consent-give", "client", client_id, details, transaction=tx)
 
-    def withdraw(self, user_id: str, client_id: str) -> None:
-        """Delete the consents of a user to a client, and end its grants."""
+    def withdraw(self, user_id: str, key: str) -> None:
+        """Delete the consents of a user to a client, and end its grants.
+
+        Args:
+            key: the client, see :attr:`Consent.key`.
+        """
+        client_id = self._find_client_id(user_id, key)
         ours = and_(consents.c.user_id == user_id, consents.c.client_id == client_id)
         unused = and_(codes.c.user_id == user_id, codes.c.client_id == client_id)
         waiting = and_(devices.c.user_id == user_id, devices.c.client_id == client_id)
@@ -86,13 +99,24 @@ class Consents:
             self._host.audit("consent-withdraw", "client", client_id, {"user": user_id}, transaction=tx)
         self._host.grants.end(user_id=user_id, client_id=client_id)
 
+    def _find_client_id(self, user_id: str, key: str) -> str:
+        """Return the id of the client that has a key.
+
+        Raises:
+            ApiError: the user has not consented to it.
+        """
+        for consent in self.of_user(user_id):
+            if consent.key == key:
+                return consent.client_id
+        raise ApiError(CONSENT_UNKNOWN)
+
     def of_user(self, user_id: str) -> Sequence[Consent]:
         """Return the consents of a user, by the names of the clients."""
         statement = (
-            select(consents, clients.c.name)
-            .join(clients, clients.c.id == consents.c.client_id)
+            select(consents, _NAME)
+            .outerjoin(clients, clients.c.id == consents.c.client_id)
             .where(consents.c.user_id == user_id)
-            .order_by(clients.c.name, consents.c.client_id, consents.c.resource)
+            .order_by(_NAME, consents.c.client_id, consents.c.resource)
         )
         with self._host.database.read() as tx:
             return [Consent.from_row(row) for row in tx.all(statement)]

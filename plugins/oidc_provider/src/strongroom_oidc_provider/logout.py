@@ -9,7 +9,8 @@ from flask import request
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
 from strongroom_oidc_provider.browser_requests import Unanswerable, redirect_exactly, redirect_form
-from strongroom_oidc_provider.clients import Clients
+from strongroom_oidc_provider.documents.errors import DocumentRefused, DocumentUnavailable
+from strongroom_oidc_provider.documents.lookup import ClientLookup
 from strongroom_oidc_provider.models import Client
 from strongroom_oidc_provider.oauth.redirects import add_parameters
 from strongroom_oidc_provider.pages import ProviderPages
@@ -117,7 +118,10 @@ class Logouts:
         return {**claims, "aud": audience if isinstance(audience, str) else audience[0]}
 
     def _find_client(self, client_id: str | None) -> Client | None:
-        return None if client_id is None else self._host.get_service(Clients).find(client_id)
+        try:
+            return None if client_id is None else self._host.get_service(ClientLookup).find(client_id)
+        except (DocumentRefused, DocumentUnavailable):
+            return None
 
     @property
     def _pages(self) -> ProviderPages:

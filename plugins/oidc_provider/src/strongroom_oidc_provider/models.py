@@ -1,5 +1,6 @@
 """The tables of clients, codes, consents and logouts."""
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -62,7 +63,7 @@ codes: Final = Table(
     "oidc_provider_codes",
     metadata,
     Column("hash", String(64), primary_key=True),
-    Column("client_id", String(36), nullable=False),
+    Column("client_id", String(255), nullable=False),
     Column("user_id", String(36), nullable=False),
     Column("login_id", String(36), nullable=False),
     Column("redirect_uri", String(512), nullable=False),
@@ -85,9 +86,11 @@ consents: Final = Table(
     "oidc_provider_consents",
     metadata,
     Column("user_id", String(36), primary_key=True),
-    Column("client_id", String(36), primary_key=True),
+    Column("client_id", String(255), primary_key=True),
     # The URI of the service; empty: the client itself.
     Column("resource", String(512), primary_key=True),
+    # At the last consent; of a client that is not registered, no row has it.
+    Column("client_name", String(255)),
     Column("scopes", JSON, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
@@ -150,7 +153,7 @@ pushed: Final = Table(
     "oidc_provider_pushed",
     metadata,
     Column("hash", String(64), primary_key=True),
-    Column("client_id", String(36), nullable=False),
+    Column("client_id", String(255), nullable=False),
     # Pairs of names and values: a name may be repeated.
     Column("parameters", JSON, nullable=False),
     Column("expires_at", BigInteger, nullable=False),
@@ -302,6 +305,12 @@ class Consent:
     updated_at: int
     tenant_id: str | None
     file_id: str | None
+
+    @property
+    def key(self) -> str:
+        """The client in paths: its id, or the hash of an id that is a URL."""
+        is_url = self.client_id.startswith("https://")
+        return hashlib.sha256(self.client_id.encode()).hexdigest()[:36] if is_url else self.client_id
 
     @classmethod
     def from_row(cls, row: Any) -> "Consent":

@@ -1,10 +1,19 @@
 """Configuration options."""
 
+import re
 from dataclasses import dataclass
+from typing import Final
 
 from strongroom.plugin_api import option
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.outbound import OutboundClient, OutboundPolicy
+from strongroom_oidc_provider.scopes import LOGIN_SCOPES, SCOPE
+
+ALLOW: Final = "allow"
+HOSTS: Final = "hosts"
+OFF: Final = "off"
+_DOMAIN: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
+_RESOURCE: Final = re.compile(r"(?:https://[!\"$-~]|/)[!\"$-~]{0,500}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +36,35 @@ class ProviderOptions:
     timeout_seconds: float = option(
         5.0, minimum=0.1, maximum=30, help="Time limit of one request to a client in seconds."
     )
+    client_documents: str = option(
+        ALLOW,
+        choices=(ALLOW, HOSTS, OFF),
+        help="Which clients may describe themselves by a document at their client_id, an https URL.",
+    )
+    client_document_hosts: tuple[str, ...] = option(
+        (), help='Hosts of such clients if `client_documents` is "hosts".'
+    )
+    client_document_scopes: tuple[str, ...] = option(
+        (*LOGIN_SCOPES, "files:read", "files:write", "tenants:read"),
+        help="Scopes that such clients may request.",
+    )
+    client_document_resources: tuple[str, ...] = option(
+        ("/mcp",),
+        help="Services that such clients may request tokens for: paths of this server, or URIs.",
+    )
+    client_documents_per_address: tuple[str, ...] = option(
+        ("60/minute",), help="Documents that requests of one address may let the server fetch."
+    )
 
     def __post_init__(self) -> None:
         self.policy()
+        for key, pattern in (
+            ("client_document_hosts", _DOMAIN),
+            ("client_document_scopes", SCOPE),
+            ("client_document_resources", _RESOURCE),
+        ):
+            if invalid := [item for item in getattr(self, key) if not pattern.fullmatch(item)]:
+                raise ValueError(f'{key}: "{invalid[0]}" is invalid')
 
     def policy(self) -> OutboundPolicy:
         """Return the URLs of clients that may be called.

@@ -9,6 +9,7 @@ from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.visits import Visit
 from strongroom_oidc_provider.brands import Brands
+from strongroom_oidc_provider.documents.client import DocumentClient
 from strongroom_oidc_provider.folders import Choice, Folder, find_choices, find_name, has_files
 from strongroom_oidc_provider.models import Client
 from strongroom_oidc_provider.scopes import API_SCOPES, CLAIM_SCOPES, OFFLINE_ACCESS, OPENID
@@ -62,10 +63,10 @@ class ProviderPages:
 
     _host: HostAPI
 
-    def refusal(self, reason: str, status: int = 400, heading: str = "refused") -> Any:
+    def refusal(self, reason: str, status: int = 400, heading: str = "refused", detail: str = "") -> Any:
         """Return the page of a request that leads to no client."""
         visit = CardVisit(self._host)
-        return visit.page("refusal.html", status=status, reason=reason, title=heading)
+        return visit.page("refusal.html", status=status, reason=reason, title=heading, detail=detail)
 
     def consent(
         self,
@@ -89,6 +90,7 @@ class ProviderPages:
             is_bound=subject.folder is not None,
             client=client,
             page_brand=self._host.get_service(Brands).get_brand(client),
+            described=client if isinstance(client, DocumentClient) else None,
             host=get_host(subject.redirect_uri),
             user=session.name,
             scopes=scopes,

@@ -43,7 +43,7 @@ def register_token_types() -> list[str]:
 
 @hookimpl
 def register_tables() -> PluginTables:
-    return PluginTables(metadata, migrations="strongroom_oidc_provider:migrations", revision="0009")
+    return PluginTables(metadata, migrations="strongroom_oidc_provider:migrations", revision="0010")
 
 
 @hookimpl

@@ -34,7 +34,7 @@ def find_fault(uri: str, *, is_public: bool) -> str | None:
         return f"Must have at most {MAX_LENGTH} characters."
     if match := _HTTPS.fullmatch(uri) or _LOOPBACK.fullmatch(uri):
         fault = "The path must not have dot segments."
-        return fault if _has_dot_segment(match["path"]) else None
+        return fault if has_dot_segment(match["path"]) else None
     if match := _PRIVATE.fullmatch(uri):
         return None if is_public else "Only a public client may have a private-use scheme."
     return "Must be an https URL, a loopback URL, or a URI of a scheme such as com.example.app."
@@ -50,5 +50,6 @@ def find_registered(uri: str, registered: Sequence[str], *, is_public: bool) -> 
     return next((each for each in registered if loopback_redirect(each) == without_port), None)
 
 
-def _has_dot_segment(path: str) -> bool:
+def has_dot_segment(path: str) -> bool:
+    """Return whether a path has a segment that parsers may resolve."""
     return any(_DOT_SEGMENT.fullmatch(segment) for segment in path.split("/"))

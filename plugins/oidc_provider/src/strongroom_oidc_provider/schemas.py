@@ -261,6 +261,11 @@ class ClientSecretSchema(Schema):
 class ConsentSchema(Schema):
     """What a user has let a client do."""
 
+    id = fields.String(
+        required=True,
+        attribute="key",
+        metadata={"description": "Id in paths: `clientId`, or a hash of it if it is a URL"},
+    )
     clientId = fields.String(
         required=True, attribute="client_id", metadata={"description": "Id of the client"}
     )

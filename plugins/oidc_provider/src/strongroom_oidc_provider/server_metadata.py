@@ -5,15 +5,18 @@ from typing import Any
 from strongroom.plugin_api.host import HostAPI
 from strongroom_oidc_provider.assurance import ACR_VALUES
 from strongroom_oidc_provider.claims import CLAIMS
+from strongroom_oidc_provider.documents.client import PRIVATE_KEY_JWT
 from strongroom_oidc_provider.folders import DETAIL_TYPE
-from strongroom_oidc_provider.oauth.client import GRANT_TYPES, SECRET_METHODS
+from strongroom_oidc_provider.oauth.assertions import ALGORITHMS
+from strongroom_oidc_provider.oauth.client import CODE_METHODS, GRANT_TYPES, SECRET_METHODS
 from strongroom_oidc_provider.oauth.rules import PROMPTS
+from strongroom_oidc_provider.options import OFF
 from strongroom_oidc_provider.scopes import API_SCOPES, LOGIN_SCOPES
 
 
 def get_server_metadata(host: HostAPI) -> dict[str, Any]:
     """Return the members of ``oauth-authorization-server``."""
-    root, methods = f"{host.public_url}/oauth2", [*SECRET_METHODS, "none"]
+    root, methods = f"{host.public_url}/oauth2", _get_methods(host)
     return {
         "issuer": host.signing.issuer,
         "authorization_endpoint": f"{root}/authorize",
@@ -34,6 +37,7 @@ def get_server_metadata(host: HostAPI) -> dict[str, Any]:
         "introspection_endpoint_auth_methods_supported": list(SECRET_METHODS),
         "authorization_response_iss_parameter_supported": True,
         "authorization_details_types_supported": [DETAIL_TYPE],
+        **_describe_documents(host),
     }
 
 
@@ -66,3 +70,21 @@ def get_provider_metadata(host: HostAPI) -> dict[str, Any]:
         "request_uri_parameter_supported": False,
         "prompt_values_supported": sorted(PROMPTS),
     }
+
+
+def _get_methods(host: HostAPI) -> list[str]:
+    return [method for method in CODE_METHODS if _has_documents(host) or method != PRIVATE_KEY_JWT]
+
+
+def _describe_documents(host: HostAPI) -> dict[str, Any]:
+    if not _has_documents(host):
+        return {}
+    return {
+        "client_id_metadata_document_supported": True,
+        "token_endpoint_auth_signing_alg_values_supported": list(ALGORITHMS),
+        "revocation_endpoint_auth_signing_alg_values_supported": list(ALGORITHMS),
+    }
+
+
+def _has_documents(host: HostAPI) -> bool:
+    return bool(host.options.client_documents != OFF)

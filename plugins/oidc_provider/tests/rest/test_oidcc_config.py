@@ -34,9 +34,8 @@ def test_oidcc_discovery_endpoint_verification(api: Api, documents: tuple[Json, 
     assert "openid" in provider["scopes_supported"]
     assert {"sub", "email", "auth_time"} <= {*provider["claims_supported"]}
     assert {"authorization_code", "refresh_token"} <= {*provider["grant_types_supported"]}
-    assert {"client_secret_basic", "client_secret_post", "none"} == {
-        *provider["token_endpoint_auth_methods_supported"]
-    }
+    methods = {"client_secret_basic", "client_secret_post", "private_key_jwt", "none"}
+    assert methods == {*provider["token_endpoint_auth_methods_supported"]}
     for name in ("claims_parameter", "request_parameter", "request_uri_parameter"):
         assert provider[f"{name}_supported"] is False
     assert server.items() <= provider.items()

@@ -5,12 +5,16 @@ from dataclasses import dataclass
 
 from authlib.oauth2.rfc6749 import ClientMixin
 
+from strongroom_oidc_provider.documents.client import PRIVATE_KEY_JWT, DocumentClient, find_listed
 from strongroom_oidc_provider.models import Client
 from strongroom_oidc_provider.redirect_uris import find_registered
 from strongroom_oidc_provider.scopes import LOGIN_SCOPES
 
 SECRET_METHODS = ("client_secret_basic", "client_secret_post")
 """How a client with a secret authenticates."""
+
+CODE_METHODS = (*SECRET_METHODS, PRIVATE_KEY_JWT, "none")
+"""How clients of users authenticate."""
 
 CREDENTIALS = "client_credentials"
 DEVICE = "urn:ietf:params:oauth:grant-type:device_code"
@@ -43,6 +47,8 @@ class OAuthClient(ClientMixin):  # type: ignore[misc]
         return " ".join(allowed) if allowed or not scope else None
 
     def check_redirect_uri(self, redirect_uri: str) -> bool:
+        if isinstance(self.client, DocumentClient):
+            return find_listed(redirect_uri, self.client) is not None
         uris, is_public = self.client.redirect_uris, self.client.is_public
         return find_registered(redirect_uri, uris, is_public=is_public) is not None
 
@@ -53,7 +59,8 @@ class OAuthClient(ClientMixin):  # type: ignore[misc]
         # Public clients may not introspect, because everyone knows their ids.
         if self.client.is_public:
             return method == "none" and endpoint != "introspection"
-        return method in SECRET_METHODS
+        is_described = isinstance(self.client, DocumentClient)
+        return method == PRIVATE_KEY_JWT if is_described else method in SECRET_METHODS
 
     def check_response_type(self, response_type: str) -> bool:
         return response_type == "code"

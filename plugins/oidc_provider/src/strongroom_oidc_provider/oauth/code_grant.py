@@ -10,7 +10,7 @@ from strongroom.plugin_api.grants import GrantClient, GrantTerms
 from strongroom_oidc_provider.backchannel import LogoutQueue
 from strongroom_oidc_provider.folders import limit_scopes
 from strongroom_oidc_provider.models import Code
-from strongroom_oidc_provider.oauth.client import SECRET_METHODS
+from strongroom_oidc_provider.oauth.client import CODE_METHODS
 from strongroom_oidc_provider.oauth.errors import InvalidTarget
 from strongroom_oidc_provider.oauth.redirects import add_parameters
 from strongroom_oidc_provider.oauth.tokens import get_tokens, make_token
@@ -21,7 +21,7 @@ from strongroom_oidc_provider.scopes import OFFLINE_ACCESS, OPENID
 class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
     """Issues a code to the browser, and tokens for it to the client."""
 
-    TOKEN_ENDPOINT_AUTH_METHODS = (*SECRET_METHODS, "none")
+    TOKEN_ENDPOINT_AUTH_METHODS = CODE_METHODS
 
     def create_authorization_response(
         self, redirect_uri: str, grant_user: BrowserSession | None

@@ -8,7 +8,7 @@ from authlib.oauth2.rfc7662 import IntrospectionEndpoint
 
 from strongroom.plugin_api.grants import TokenReport
 from strongroom_oidc_provider.models import Client
-from strongroom_oidc_provider.oauth.client import SECRET_METHODS
+from strongroom_oidc_provider.oauth.client import CODE_METHODS, SECRET_METHODS
 
 
 def _require_token(request: Any) -> str:
@@ -26,7 +26,7 @@ def _require_token(request: Any) -> str:
 class Revocation(RevocationEndpoint):  # type: ignore[misc]
     """Ends the grant of a token."""
 
-    CLIENT_AUTH_METHODS = (*SECRET_METHODS, "none")
+    CLIENT_AUTH_METHODS = CODE_METHODS
 
     def authenticate_token(self, request: Any, client: Any) -> str:  # noqa: ARG002  as in Authlib
         return _require_token(request)

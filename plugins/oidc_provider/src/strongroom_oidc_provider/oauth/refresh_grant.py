@@ -5,7 +5,7 @@ from typing import Any
 
 from authlib.oauth2.rfc6749.grants import RefreshTokenGrant
 
-from strongroom_oidc_provider.oauth.client import SECRET_METHODS
+from strongroom_oidc_provider.oauth.client import CODE_METHODS
 from strongroom_oidc_provider.oauth.errors import InvalidTarget
 from strongroom_oidc_provider.oauth.tokens import get_tokens, make_token
 from strongroom_oidc_provider.resources import is_same
@@ -28,7 +28,7 @@ class _Presented:
 class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
     """Exchanges a refresh token for new tokens."""
 
-    TOKEN_ENDPOINT_AUTH_METHODS = (*SECRET_METHODS, "none")
+    TOKEN_ENDPOINT_AUTH_METHODS = CODE_METHODS
 
     def authenticate_refresh_token(self, refresh_token: str) -> _Presented:
         return _Presented(refresh_token, self.request.payload.scope)

@@ -10,6 +10,9 @@ from werkzeug.datastructures import MultiDict
 from strongroom.plugin_api.host import HostAPI
 from strongroom_oidc_provider.clients import Clients
 from strongroom_oidc_provider.codes import Codes
+from strongroom_oidc_provider.documents.client import PRIVATE_KEY_JWT
+from strongroom_oidc_provider.documents.lookup import ClientLookup
+from strongroom_oidc_provider.oauth.assertions import Assertions
 from strongroom_oidc_provider.oauth.authentication import authenticate_basic, authenticate_post
 from strongroom_oidc_provider.oauth.client import OAuthClient
 from strongroom_oidc_provider.oauth.code_grant import CodeGrant, require_single
@@ -43,9 +46,10 @@ class ProviderServer(AuthorizationServer):  # type: ignore[misc]
         self.register_endpoint(Introspection)
         self.register_client_auth_method("client_secret_basic", authenticate_basic)
         self.register_client_auth_method("client_secret_post", authenticate_post)
+        self.register_client_auth_method(PRIVATE_KEY_JWT, Assertions(host).authenticate)
 
     def query_client(self, client_id: str) -> OAuthClient | None:
-        client = self.clients.find(client_id)
+        client = self.host.get_service(ClientLookup).find(client_id)
         return None if client is None else OAuthClient(client, self.clients.verify_secret)
 
     def save_token(self, token: dict[str, Any], request: Any) -> None:
