@@ -94,6 +94,7 @@ RECORDED: Final[Mapping[str, str]] = {
     "oidc.answer_device_page": (
         "oidc_provider.consent-give oidc_provider.device-allow oidc_provider.device-refuse"
     ),
+    "oidc.register_own_client": "oidc_provider.client-create",
     "oidc.confirm_logout": "authorization.revoke",
     "oidc.decide_authorization": "oidc_provider.consent-give",
     "oidc.issue_tokens": "authorization.grant authorization.refresh authorization.withdraw",

@@ -652,6 +652,8 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     """Since when it cannot log its users in; null: it can"""
     device_login: bool = msgspec.field(name="deviceLogin")
     """Whether its users may log in on another device, by a code that the client shows (RFC 8628)"""
+    self_registered: bool = msgspec.field(name="selfRegistered")
+    """Whether it has registered itself, and chosen its name (RFC 7591)"""
     revision: int
     """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
@@ -1837,6 +1839,8 @@ class NewClientWithSecret(msgspec.Struct, frozen=True, kw_only=True):
     """Since when it cannot log its users in; null: it can"""
     device_login: bool = msgspec.field(name="deviceLogin")
     """Whether its users may log in on another device, by a code that the client shows (RFC 8628)"""
+    self_registered: bool = msgspec.field(name="selfRegistered")
+    """Whether it has registered itself, and chosen its name (RFC 7591)"""
     revision: int
     """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
@@ -3484,6 +3488,18 @@ QuarantinedFileCollectionIncluded: TypeAlias = dict[str, Summary]
 ReadyNotes: TypeAlias = dict[str, str]
 
 ReceivedInvitationCollectionIncluded: TypeAlias = dict[str, Summary]
+
+RegisterOwnClientBody: TypeAlias = dict[str, Any]
+
+RegisterOwnClientResponse201: TypeAlias = dict[str, Any]
+
+RegisterOwnClientResponse400: TypeAlias = dict[str, Any]
+
+RegisterOwnClientResponse401: TypeAlias = dict[str, Any]
+
+RegisterOwnClientResponse403: TypeAlias = dict[str, Any]
+
+RegisterOwnClientResponse503: TypeAlias = dict[str, Any]
 
 RemovedFactorShown: TypeAlias = dict[str, Any]
 

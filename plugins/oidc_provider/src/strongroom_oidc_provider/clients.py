@@ -59,7 +59,9 @@ class Clients:
 
     _host: HostAPI
 
-    def create(self, body: Mapping[str, Any]) -> tuple[Client, str | None]:
+    def create(
+        self, body: Mapping[str, Any], *, is_self_registered: bool = False
+    ) -> tuple[Client, str | None]:
         """Create a client; return it with its secret, which a public one has not."""
         self._require_uris(body, is_public=body["public"])
         account = require_account(self._host, body, is_public=body["public"])
@@ -68,6 +70,7 @@ class Clients:
         row = {
             "id": str(uuid7()),
             "is_public": body["public"],
+            "is_self_registered": is_self_registered,
             "secrets": [] if secret is None else [self._stored(secret)],
             "revision": 1,
             "created_at": now,
@@ -77,8 +80,7 @@ class Clients:
         }
         # Locked, so that concurrent requests cannot exceed the limit.
         with self._host.database.write(lock="clients") as tx:
-            if tx.scalar(select(func.count()).select_from(clients)) >= self._host.options.max_clients:
-                raise ApiError(TOO_MANY)
+            self._require_room(tx, is_self_registered=is_self_registered)
             tx.execute(insert(clients), [row])
             client = _get(tx, row["id"])
             self._record(tx, "create", client, public=client.is_public, trusted=client.is_trusted)
@@ -171,6 +173,14 @@ class Clients:
             faults.append(FieldError("backchannelLogoutUri", "invalid", str(error)))
         if faults:
             raise ApiError(URI_REFUSED, details=faults)
+
+    def _require_room(self, tx: Transaction, *, is_self_registered: bool) -> None:
+        """Require that the server has fewer clients than its maximum; each kind has its own."""
+        options, is_own = self._host.options, func.coalesce(clients.c.is_self_registered, False)
+        limit = options.max_registrations if is_self_registered else options.max_clients
+        count = select(func.count()).select_from(clients).where(is_own.is_(is_self_registered))
+        if tx.scalar(count) >= limit:
+            raise ApiError(TOO_MANY)
 
     def _stored(self, secret: str) -> dict[str, Any]:
         # A keyed hash and not a slow one: the secret has 256 random bits, so it cannot be guessed.

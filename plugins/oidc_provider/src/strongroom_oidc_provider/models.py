@@ -35,6 +35,7 @@ clients: Final = Table(
     Column("service_account_id", String(36)),
     Column("service_tenant_id", String(36)),
     Column("has_device_login", Boolean),
+    Column("is_self_registered", Boolean),
     # Hashes of the live secrets, the newest first, each with its end or null.
     Column("secrets", JSON, nullable=False),
     Column("revision", Integer, nullable=False),
@@ -181,6 +182,7 @@ class Client:
         accent: the colour of its buttons and links, as ``#rrggbb``; ``None``: the server's.
         logo: the path of its picture, without the base path; ``None`` without one.
         has_device_login: whether users may allow it on another device (RFC 8628).
+        is_self_registered: whether it has chosen its name itself (RFC 7591).
     """
 
     id: str
@@ -195,6 +197,7 @@ class Client:
     service_account_id: str | None
     service_tenant_id: str | None
     has_device_login: bool
+    is_self_registered: bool
     revision: int
     created_at: int
     updated_at: int
@@ -209,8 +212,8 @@ class Client:
         """Return the client of a row."""
         values: dict[str, Any] = {name: getattr(row, name) for name in cls.__slots__}
         lists = {name: tuple(values[name] or ()) for name in _LISTS}
-        has_device_login = bool(values["has_device_login"])
-        return cls(**{**values, **lists, "has_device_login": has_device_login})
+        flags = {name: bool(values[name]) for name in ("has_device_login", "is_self_registered")}
+        return cls(**{**values, **lists, **flags})
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,9 @@ from strongroom_oidc_provider.scopes import LOGIN_SCOPES, SCOPE
 ALLOW: Final = "allow"
 HOSTS: Final = "hosts"
 OFF: Final = "off"
+OPEN: Final = "open"
+TOKEN: Final = "token"  # noqa: S105  a choice and no secret
+_MIN_TOKEN: Final = 32
 _DOMAIN: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
 _RESOURCE: Final = re.compile(r"(?:https://[!\"$-~]|/)[!\"$-~]{0,500}")
 
@@ -46,18 +49,35 @@ class ProviderOptions:
     )
     client_document_scopes: tuple[str, ...] = option(
         (*LOGIN_SCOPES, "files:read", "files:write", "tenants:read"),
-        help="Scopes that such clients may request.",
+        help="Scopes that such clients, and those that register themselves, may request.",
     )
     client_document_resources: tuple[str, ...] = option(
         ("/mcp",),
-        help="Services that such clients may request tokens for: paths of this server, or URIs.",
+        help="Services that these clients may request tokens for: paths of this server, or URIs.",
     )
     client_documents_per_address: tuple[str, ...] = option(
         ("60/minute",), help="Documents that requests of one address may let the server fetch."
     )
 
+    registration: str = option(
+        OFF,
+        choices=(OFF, TOKEN, OPEN),
+        help="Which clients may register themselves (RFC 7591): with `registration_token`, or all.",
+    )
+    registration_token: str | None = option(
+        None, help="The initial access token, which such clients send; at least 32 characters."
+    )
+    max_registrations: int = option(
+        500, minimum=1, help="Clients that have registered themselves which the server may have."
+    )
+    registrations_per_address: tuple[str, ...] = option(
+        ("10/hour",), help="Registrations of clients by one address."
+    )
+
     def __post_init__(self) -> None:
         self.policy()
+        if self.registration == TOKEN and len(self.registration_token or "") < _MIN_TOKEN:
+            raise ValueError(f"registration_token: must have at least {_MIN_TOKEN} characters")
         for key, pattern in (
             ("client_document_hosts", _DOMAIN),
             ("client_document_scopes", SCOPE),

@@ -26,6 +26,7 @@ from strongroom_oidc_provider.logout_sender import TYPE, start_sending, stop_sen
 from strongroom_oidc_provider.models import metadata
 from strongroom_oidc_provider.options import ProviderOptions
 from strongroom_oidc_provider.pushed import PushedRequests
+from strongroom_oidc_provider.registration import Registrations
 from strongroom_oidc_provider.server_metadata import get_provider_metadata, get_server_metadata
 
 API_VERSION = "2.0"
@@ -43,7 +44,7 @@ def register_token_types() -> list[str]:
 
 @hookimpl
 def register_tables() -> PluginTables:
-    return PluginTables(metadata, migrations="strongroom_oidc_provider:migrations", revision="0010")
+    return PluginTables(metadata, migrations="strongroom_oidc_provider:migrations", revision="0011")
 
 
 @hookimpl
@@ -66,6 +67,7 @@ def register_prune_steps(host: HostAPI) -> list[PruneStep]:
         PruneStep("devices", host.get_service(Devices).prune),
         PruneStep("logins", host.get_service(LogoutQueue).prune),
         PruneStep("pushed_requests", host.get_service(PushedRequests).prune),
+        PruneStep("registrations", host.get_service(Registrations).prune),
     ]
 
 

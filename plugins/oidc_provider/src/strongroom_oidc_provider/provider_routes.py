@@ -11,6 +11,7 @@ from strongroom_oidc_provider.limits import count
 from strongroom_oidc_provider.logout import Logouts
 from strongroom_oidc_provider.oauth.server import ProviderServer
 from strongroom_oidc_provider.pages import ProviderPages
+from strongroom_oidc_provider.registration import Registrations
 from strongroom_oidc_provider.user_info import UserInfoEndpoint
 
 _HTML: Final = {"text/html": {"schema": {"type": "string"}}}
@@ -53,6 +54,16 @@ _PUSHED: Final = {
         "201": {"description": "`request_uri` and `expires_in`", "content": _JSON},
         "400": {"description": "`error` and `error_description`", "content": _JSON},
         "401": {"description": "The client is unknown, or its secret is wrong", "content": _JSON},
+    },
+}
+_REGISTRATION: Final = {
+    "requestBody": {"content": _JSON},
+    "responses": {
+        "201": {"description": "The client, with `client_id`", "content": _JSON},
+        "400": {"description": "`error` and `error_description`", "content": _JSON},
+        "401": {"description": "The initial access token is invalid", "content": _JSON},
+        "403": {"description": "Clients cannot register themselves", "content": _JSON},
+        "503": {"description": "The server has its maximum of clients", "content": _JSON},
     },
 }
 _USER_INFO: Final = {
@@ -135,6 +146,22 @@ def issue_tokens() -> Any:
     twice ends its grant. A client with a service account needs its secret alone.
     """
     return get_service(ProviderServer).answer_token()
+
+
+@routes.operation(
+    "POST",
+    "/oauth2/register",
+    access=Access.PUBLIC,
+    limit=count,
+    any_query=True,
+    document=_REGISTRATION,
+)
+def register_own_client() -> Any:
+    """Register a client at its own request (RFC 7591), if `registration` allows it.
+
+    Software statements are refused. A client that no user consents to within a day is deleted.
+    """
+    return get_service(Registrations).answer()
 
 
 @routes.operation(

@@ -222,6 +222,11 @@ class ClientSchema(Schema):
     deviceLogin = fields.Boolean(
         required=True, attribute="has_device_login", metadata={"description": _DEVICE_TEXT}
     )
+    selfRegistered = fields.Boolean(
+        required=True,
+        attribute="is_self_registered",
+        metadata={"description": "Whether it has registered itself, and chosen its name (RFC 7591)"},
+    )
     revision = fields.Integer(required=True)
     createdAt = Timestamp(required=True, attribute="created_at")
     updatedAt = Timestamp(required=True, attribute="updated_at")

@@ -37,6 +37,7 @@ def get_server_metadata(host: HostAPI) -> dict[str, Any]:
         "introspection_endpoint_auth_methods_supported": list(SECRET_METHODS),
         "authorization_response_iss_parameter_supported": True,
         "authorization_details_types_supported": [DETAIL_TYPE],
+        **_describe_registration(host),
         **_describe_documents(host),
     }
 
@@ -74,6 +75,11 @@ def get_provider_metadata(host: HostAPI) -> dict[str, Any]:
 
 def _get_methods(host: HostAPI) -> list[str]:
     return [method for method in CODE_METHODS if _has_documents(host) or method != PRIVATE_KEY_JWT]
+
+
+def _describe_registration(host: HostAPI) -> dict[str, Any]:
+    is_off = host.options.registration == OFF
+    return {} if is_off else {"registration_endpoint": f"{host.public_url}/oauth2/register"}
 
 
 def _describe_documents(host: HostAPI) -> dict[str, Any]:

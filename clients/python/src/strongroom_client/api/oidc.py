@@ -11,6 +11,8 @@ from ..models import (
     IssueTokensResponse200,
     PushAuthorizationBody,
     PushAuthorizationResponse201,
+    RegisterOwnClientBody,
+    RegisterOwnClientResponse201,
     RevokeTokensBody,
     RevokeTokensResponse200,
 )
@@ -102,6 +104,22 @@ def push_authorization(
         PushAuthorizationResponse201,
         body=body,
         media_type="application/x-www-form-urlencoded",
+    )
+
+
+def register_own_client(
+    *,
+    body: RegisterOwnClientBody | Unset = UNSET,
+) -> Operation[RegisterOwnClientResponse201]:
+    """Register a client at its own request (RFC 7591), if `registration` allows it.
+
+    Software statements are refused. A client that no user consents to within a day is deleted.
+    """
+    return Operation(
+        "POST",
+        "/oauth2/register",
+        RegisterOwnClientResponse201,
+        body=body,
     )
 
 

@@ -103,12 +103,13 @@ def read_client(host: HostAPI, client_id: str, document: Mapping[str, Any]) -> D
         is_trusted=False,
         redirect_uris=_require_uris(document, "redirect_uris", is_public=is_public),
         scopes=host.options.client_document_scopes,
-        resources=_get_resources(host),
+        resources=get_described_resources(host),
         post_logout_redirect_uris=_read_uris(document, "post_logout_redirect_uris", is_public=is_public),
         backchannel_logout_uri=None,
         service_account_id=None,
         service_tenant_id=None,
         has_device_login=False,
+        is_self_registered=True,
         revision=1,
         created_at=0,
         updated_at=0,
@@ -118,7 +119,8 @@ def read_client(host: HostAPI, client_id: str, document: Mapping[str, Any]) -> D
     )
 
 
-def _get_resources(host: HostAPI) -> tuple[str, ...]:
+def get_described_resources(host: HostAPI) -> tuple[str, ...]:
+    """Return the URIs of the services of clients that administrators have not registered."""
     resources = host.options.client_document_resources
     return tuple(f"{host.public_url}{item}" if item.startswith("/") else item for item in resources)
 
