@@ -34,9 +34,17 @@ def ids_in(value: Any) -> set[str]:
     return {*str(value).replace("/", " ").replace("'", " ").replace('"', " ").split()}
 
 
-def test_two_keys_of_a_user_reach_their_own_folders(office: Office) -> None:
+AGENTS: Final = pytest.mark.parametrize(
+    "make_agent", [Office.agent, Office.client], ids=["key", "token"]
+)
+
+
+@AGENTS
+def test_two_agents_of_a_user_reach_their_own_folders(
+    office: Office, make_agent: Callable[..., Agent]
+) -> None:
     mine, secret = office.file("a.txt", b"needle"), office.file("b.txt", b"needle", office.other)
-    first, second = office.agent(), office.agent(folder=office.other)
+    first, second = make_agent(office), make_agent(office, folder=office.other)
     for agent, own, foreign in ((first, mine, secret), (second, secret, mine)):
         assert agent.tool("files_read", fileId=own["id"]).text == "needle"
         assert agent.tool("files_read", fileId=foreign["id"]).is_error
@@ -88,7 +96,7 @@ class Calls:
         return self.random.choice([True, False] if schema["type"] == "boolean" else self.texts)
 
 
-@pytest.mark.parametrize("make_agent", [Office.agent, Office.client], ids=["key", "token"])
+@AGENTS
 def test_random_calls_return_no_node_outside(
     office: Office, make_agent: Callable[[Office], Agent]
 ) -> None:
