@@ -12,7 +12,7 @@ from strongroom.testing.commands import CommandsContract
 from strongroom.testing.discovery import DiscoveryContract
 from strongroom.testing.events import EventSubscriberContract, sample_event
 from strongroom.testing.exports import UserExportsContract
-from strongroom.testing.pages import PageBrandsContract, SessionPagesContract
+from strongroom.testing.pages import ConsoleSectionsContract, PageBrandsContract, SessionPagesContract
 from strongroom.testing.routes import RoutesContract
 from strongroom.testing.server import LiveServer, live_server
 from strongroom.testing.signing import TokenTypesContract
@@ -25,6 +25,7 @@ from strongroom.testing.state import (
     TablesContract,
     opened_plugin,
 )
+from strongroom.testing.wsgi import WsgiApplicationContract
 from strongroom_oidc_provider.plugin import register_event_subscribers
 
 
@@ -37,7 +38,7 @@ def opened(tmp_path: Path) -> Iterator[OpenedPlugin]:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     with live_server(
-        tmp_path_factory.mktemp("server"), plugins=["login_pages", "oidc_provider"]
+        tmp_path_factory.mktemp("server"), plugins=["login_pages", "console", "oidc_provider"]
     ) as server:
         yield server
 
@@ -145,3 +146,17 @@ class TestBrands(PageBrandsContract):
             "code_challenge_method": "S256",
         }
         return f"/oauth2/authorize?{urlencode(query)}"
+
+
+class TestApplication(WsgiApplicationContract):
+    private = False  # without a session, a browser is led to the login page
+
+    @pytest.fixture
+    def prefix(self) -> str:
+        return "/applications"
+
+
+class TestClientPages(ConsoleSectionsContract):
+    @pytest.fixture
+    def path(self) -> str:
+        return "/applications/"

@@ -11,7 +11,7 @@ import httpx
 
 from tests.support.browser_pages import Screen, Visitor
 from tests.support.screens.stage import Stage, full_stage
-from tests.support.screens.steps import open_account, path
+from tests.support.screens.steps import log_in, open_account, path
 
 _URI: Final = "com.example.acme:/callback"
 _APP: Final = "com.example.acme:"
@@ -21,7 +21,7 @@ _SCOPES: Final = ("openid", "profile", "email", "phone", "offline_access", "file
 @contextmanager
 def client_stage(folder: Path) -> Iterator[Stage]:
     """Run a server that logs users in to clients."""
-    with full_stage(folder, more=("oidc_provider",)) as stage:
+    with full_stage(folder, more=("console", "oidc_provider")) as stage:
         yield replace(stage, partners=(*stage.partners, _APP))
 
 
@@ -121,6 +121,44 @@ def allow_device(visitor: Visitor) -> None:
     visitor.press("button[value=allow]")
 
 
+def manage(visitor: Visitor) -> None:
+    """Log in as an administrator, and open the applications."""
+    log_in(visitor, visitor.stage.root.email)
+    visitor.page.wait_for_url("**/account/**")
+    visitor.go("/applications/")
+
+
+def show_new_app(visitor: Visitor) -> None:
+    manage(visitor)
+    visitor.go("/applications/new")
+
+
+def create_app(visitor: Visitor) -> None:
+    show_new_app(visitor)
+    visitor.fill(name="Acme", redirectUris="https://acme.example.com/callback")
+    visitor.press("main form button")
+
+
+def open_app(visitor: Visitor) -> None:
+    create_app(visitor)
+    visitor.press("main p > a.button")
+
+
+def ask_about_disabling(visitor: Visitor) -> None:
+    open_app(visitor)
+    visitor.press("a[href$='/disabling']")
+
+
+def list_apps(visitor: Visitor) -> None:
+    open_app(visitor)
+    visitor.go("/applications/?q=Acme")
+
+
+def find_no_app(visitor: Visitor) -> None:
+    manage(visitor)
+    visitor.go("/applications/?q=nothing")
+
+
 CLIENTS: Final = (
     _screen("consent", "consent", ask),
     _screen("consent with folders", "consent", ask_with_folders),
@@ -135,6 +173,12 @@ CLIENTS: Final = (
     _screen("device that is logged in", "device_done", allow_device),
     _screen("logout for a client", "logout", ask_for_logout),
     _screen("after a logout for a client", "logged_out", log_out),
+    _screen("applications", "clients", list_apps),
+    _screen("applications without a match", "clients", find_no_app),
+    _screen("new application", "client_new", show_new_app),
+    _screen("secret of an application", "client_secret", create_app),
+    _screen("application", "application", open_app),
+    _screen("disabling of an application", "client_question", ask_about_disabling),
     _screen("login to an unknown client", "refusal", path("/oauth2/authorize?client_id=unknown")),
     _screen("login that took too long", "refusal", path("/oauth2/authorize/unknown")),
 )

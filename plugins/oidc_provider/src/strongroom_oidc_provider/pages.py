@@ -15,7 +15,8 @@ from strongroom_oidc_provider.models import Client
 from strongroom_oidc_provider.scopes import API_SCOPES, CLAIM_SCOPES, OFFLINE_ACCESS, OPENID
 
 PREFIX: Final = "/oauth2"
-_NAMED: Final = (OPENID, *CLAIM_SCOPES, OFFLINE_ACCESS, *API_SCOPES)
+NAMED_SCOPES: Final = (OPENID, *CLAIM_SCOPES, OFFLINE_ACCESS, *API_SCOPES)
+"""The scopes that pages describe in words."""
 
 
 class ConsentSubject(Protocol):
@@ -82,22 +83,46 @@ class ProviderPages:
             folder: the one that is chosen at first.
         """
         visit = CardVisit(self._host)
-        scopes, others = split_scopes(subject.scopes)
         return visit.page(
             "consent.html",
+            **self._describe(client, subject.scopes, subject.redirect_uri),
             folders=self._find_folders(visit, subject, folder),
             folder=folder.choice if folder else "",
             is_bound=subject.folder is not None,
-            client=client,
-            page_brand=self._host.get_service(Brands).get_brand(client),
-            described=client if isinstance(client, DocumentClient) else None,
-            host=get_host(subject.redirect_uri),
             user=session.name,
-            scopes=scopes,
-            others=others,
             resource="" if subject.resource == self._host.public_url else subject.resource,
             request=sealed,
         )
+
+    def preview(self, client: Client, user: str, language: str) -> Any:
+        """Return the page of a consent as the users of a client see it, for a frame of another page."""
+        uris = client.redirect_uris
+        return CardVisit(self._host).render(
+            "consent.html",
+            is_preview=True,
+            status=200,
+            policy={"frame-ancestors": "'self'", "form-action": "'none'"},
+            language=language,
+            **self._describe(client, client.scopes, uris[0] if uris else self._host.public_url),
+            folders=(),
+            folder="",
+            is_bound=False,
+            user=user,
+            resource="",
+            request="",
+        )
+
+    def _describe(self, client: Client, scopes: Sequence[str], redirect_uri: str) -> Mapping[str, Any]:
+        """Return the variables of the page of a consent that depend on the client."""
+        named, others = split_scopes(scopes)
+        return {
+            "client": client,
+            "described": client if isinstance(client, DocumentClient) else None,
+            "page_brand": self._host.get_service(Brands).get_brand(client),
+            "host": get_host(redirect_uri),
+            "scopes": named,
+            "others": others,
+        }
 
     def logout(self, client: Client | None, session: BrowserSession, sealed: str) -> Any:
         """Return the page on which the user confirms the logout that a client has begun."""
@@ -145,8 +170,8 @@ class ProviderPages:
 
 def split_scopes(scopes: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Return the scopes that have texts, without ``openid``, and the others."""
-    named = [scope for scope in scopes if scope in _NAMED and scope != OPENID]
-    return named, [scope for scope in scopes if scope not in _NAMED]
+    named = [scope for scope in scopes if scope in NAMED_SCOPES and scope != OPENID]
+    return named, [scope for scope in scopes if scope not in NAMED_SCOPES]
 
 
 def get_host(uri: str) -> str:

@@ -10,11 +10,12 @@ from strongroom.plugin_api.discovery import DiscoveryDocument
 from strongroom.plugin_api.events import EventSubscriber
 from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.host import HostAPI
-from strongroom.plugin_api.pages import FindBrand, MenuItem
+from strongroom.plugin_api.pages import ConsoleSection, FindBrand, MenuItem
 from strongroom.plugin_api.pruning import PruneStep
 from strongroom.plugin_api.state import PluginTables
-from strongroom.plugin_api.web import Blueprint, ErrorKind
+from strongroom.plugin_api.web import Blueprint, ErrorKind, MountedApplication
 from strongroom_oidc_provider import brand_routes, client_routes, consent_routes, provider_routes
+from strongroom_oidc_provider.application_pages import PREFIX, make_application_pages
 from strongroom_oidc_provider.backchannel import LogoutQueue
 from strongroom_oidc_provider.brands import Brands
 from strongroom_oidc_provider.codes import Codes
@@ -93,6 +94,17 @@ def register_user_exports(host: HostAPI) -> list[UserExport]:
 def register_menu_items() -> list[MenuItem]:
     labels = {"en": "Connected applications", "zh": "已连接的应用"}
     return [MenuItem("/oauth2/consents", labels, order=50, icon="puzzle", place="person")]
+
+
+@hookimpl
+def register_console_sections() -> list[ConsoleSection]:
+    labels = {"en": "Applications", "zh": "应用"}
+    return [ConsoleSection(f"{PREFIX}/", labels, "puzzle", "security", order=75)]
+
+
+@hookimpl
+def register_wsgi_applications(host: HostAPI) -> list[MountedApplication]:
+    return [make_application_pages(host)]
 
 
 @hookimpl
