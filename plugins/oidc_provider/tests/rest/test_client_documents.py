@@ -89,7 +89,8 @@ pytestmark = [on_sqlite, pytest.mark.config(CONFIG)]
 
 
 def options(**values: Any) -> pytest.MarkDecorator:
-    limits = {"client_documents_per_address": ["1000000/minute"]}
+    unlimited = ["1000000/minute"]
+    limits = {"client_documents_per_address": unlimited, "requests_per_address": unlimited}
     section = {"plugins": {"oidc_provider": {**limits, **values}}}
     return pytest.mark.config(merged(CONFIG, section))
 
