@@ -10,7 +10,7 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
 from strongroom_oidc_provider.clients import require_current
 from strongroom_oidc_provider.errors import UNKNOWN
-from strongroom_oidc_provider.models import Client, clients, codes, consents
+from strongroom_oidc_provider.models import Client, clients, codes, consents, devices
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -60,7 +60,8 @@ class ClientStates:
             client = require_current(tx, client_id, revision)
             if (client.disabled_at is None) is not (disabled_at is None):
                 tx.execute(update(clients).where(ours).values(values))
-                tx.execute(delete(codes).where(codes.c.client_id == client_id))
+                for table in (codes, devices):
+                    tx.execute(delete(table).where(table.c.client_id == client_id))
                 about = {"name": client.name}
                 self._host.audit(f"client-{action}", "client", client_id, about, transaction=tx)
             return Client.from_row(tx.first(select(clients).where(ours)))

@@ -8,6 +8,8 @@ from tests.support.config import lifted, merged
 from tests.support.page_browser import PageBrowser
 from tests.support.relying_party import PLUGINS, RelyingParty, logged_in
 
+from strongroom_oidc_provider.client_states import ClientStates
+
 GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 PAGE = "/device"
 RACERS = 32
@@ -228,3 +230,14 @@ def test_32_uses_of_a_device_code_at_once_have_one_success(
 def test_a_device_cannot_request_a_folder(rp: RelyingParty) -> None:
     form = {"scope": "openid", "authorization_details": "[]"}
     assert error(rp.send("/oauth2/device-authorization", **form)) == "invalid_request"
+
+
+def test_a_disabled_client_loses_the_codes_of_its_devices(
+    api: Api, rp: RelyingParty, browser: PageBrowser
+) -> None:
+    codes = begin(rp)
+    decide(browser, codes)
+    states = api.container.hosts.get("oidc_provider").get_service(ClientStates)
+    states.disable(rp.id)
+    states.enable(rp.id)
+    assert error(poll(rp, codes)) == "invalid_grant"
