@@ -114,14 +114,14 @@ class ProviderPages:
 
     def _describe(self, client: Client, scopes: Sequence[str], redirect_uri: str) -> Mapping[str, Any]:
         """Return the variables of the page of a consent that depend on the client."""
-        named, others = split_scopes(scopes)
+        scope_groups = split_scopes(scopes)
         return {
             "client": client,
             "described": client if isinstance(client, DocumentClient) else None,
             "page_brand": self._host.get_service(Brands).get_brand(client),
             "host": get_host(redirect_uri),
-            "scopes": named,
-            "others": others,
+            "scopes": scope_groups[0],
+            "others": scope_groups[1],
         }
 
     def logout(self, client: Client | None, session: BrowserSession, sealed: str) -> Any:
