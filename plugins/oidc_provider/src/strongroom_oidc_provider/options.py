@@ -65,7 +65,9 @@ class ProviderOptions:
         help="Which clients may register themselves (RFC 7591): with `registration_token`, or all.",
     )
     registration_token: str | None = option(
-        None, help="The initial access token, which such clients send; at least 32 characters."
+        None,
+        secret=True,
+        help="The initial access token, which such clients send; at least 32 characters.",
     )
     max_registrations: int = option(
         500, minimum=1, help="Clients that have registered themselves which the server may have."
