@@ -287,7 +287,7 @@ ROWS: Final = (
         "documents/client.py::require_id",
         'match is None or has_dot_segment(match["path"])',
         "match is None",
-        "oidc_provider/rest/test_client_documents.py::test_an_unacceptable_id_is_not_fetched",
+        "oidc_provider/rest/test_client_documents.py::test_a_path_with_dot_segments_is_not_fetched",
     ),
     oidc_provider(
         "provider-document-secrets",
@@ -456,11 +456,13 @@ ROWS: Final = (
         "~consented,",
         "",
         "oidc_provider/rest/test_registration.py::test_a_client_without_a_consent_is_deleted_after_a_day",
+    ),
+    oidc_provider(
         "provider-disabled-clients",
         "A client that is disabled logs no user in.",
-        "clients.py::Clients.find",
-        "and_(clients.c.id == client_id, clients.c.disabled_at.is_(None))",
-        "clients.c.id == client_id",
+        "clients.py",
+        "_ENABLED: Final = _ONE.where(clients.c.disabled_at.is_(None))",
+        "_ENABLED: Final = _ONE",
         "oidc_provider/rest/test_client_brands.py::test_a_disabled_client_logs_no_user_in",
     ),
     oidc_provider(

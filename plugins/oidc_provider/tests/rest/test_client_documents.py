@@ -274,6 +274,14 @@ def test_an_unacceptable_id_is_not_fetched(
     assert published.requests == []
 
 
+@pytest.mark.parametrize("path", ["/a/../b", "/./b", "/b/..", "/%2e%2e/b", "/%2E/b"])
+def test_a_path_with_dot_segments_is_not_fetched(
+    api: Api, published: DocumentServer, browser: PageBrowser, path: str
+) -> None:
+    refused(browser, published.publish(path))
+    assert published.requests == []
+
+
 def test_a_document_of_this_server_is_none(
     api: Api, published: DocumentServer, browser: PageBrowser
 ) -> None:
