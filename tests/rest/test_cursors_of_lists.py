@@ -34,12 +34,14 @@ MOST = 200
 """Records of the largest page."""
 
 OTHERS = {
+    "listClientActions",  # the records of listAuditEvents
     "listLoginProviders",  # they are in the configuration
     "listQuarantine",  # no content scanner is enabled here
     "listUserImports",  # a server has few
     "searchFiles",  # has a test of its own
 }
 OTHER_PARAMETERS = {
+    "listClientActions": {"userId": "ownerId", "clientId": "userId"},
     "listFactors": {"userId": "ownerId"},
     "listPasskeys": {"userId": "ownerId"},
     "listFiles": {"ownerId": "userId"},
@@ -48,7 +50,7 @@ OTHER_PARAMETERS = {
     "listSharedFilesInFolder": {"fileId": "innerId"},
     "listServiceAccountKeys": {"keyId": "accountKeyId"},
 }
-OF_MEMBER = {"listPasskeys", "listSharedWithMe"}
+OF_MEMBER = {"listClientActions", "listPasskeys", "listSharedWithMe"}
 OF_NODES = ("listFiles", "listSharedFiles")
 """Copies are not counted, which pages by number need; ``test_list_cursors.py`` compares these orders."""
 

@@ -24,10 +24,12 @@ FEEDS = {"listChanges"}
 """Lists that are read from a cursor, without a total."""
 
 EMPTY = {
+    "listClientActions": "no client has acted for this user",
     "listQuarantine": "no content scanner is enabled here",
     "listUserImports": "imports refer to no other records",
 }
 OTHER_PARAMETERS = {
+    "listClientActions": {"userId": "ownerId", "clientId": "userId"},
     "listFactors": {"userId": "ownerId"},
     "listPasskeys": {"userId": "ownerId"},
     "listFilesInFolder": {"ownerId": "userId"},
@@ -35,7 +37,7 @@ OTHER_PARAMETERS = {
     "listSharedFilesInFolder": {"fileId": "innerId"},
     "listServiceAccountKeys": {"keyId": "accountKeyId"},
 }
-OF_MEMBER = {"listPasskeys", "listSharedWithMe"}
+OF_MEMBER = {"listClientActions", "listPasskeys", "listSharedWithMe"}
 QUERIES = {"listChanges": "?cursor=0", "searchFiles": "?query=note"}
 MILLISECONDS = re.compile(r"1[0-9]{12}")
 """What a point in time of these years looks like if it was not formatted."""
