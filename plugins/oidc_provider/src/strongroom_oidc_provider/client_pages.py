@@ -12,8 +12,46 @@ from strongroom_oidc_provider.pages import ProviderVisit, split_scopes
 Json = dict[str, Any]
 
 PAGE_SIZE: Final = 20
-DEEDS: Final = frozenset(("file.purge", "grant.put", "grant.remove", "mcp.upload"))
-"""The actions that the page has texts for."""
+DEEDS: Final = frozenset(
+    (
+        "business-file.delete",
+        "credential.bind",
+        "credential.unbind",
+        "file.purge",
+        "grant.put",
+        "grant.remove",
+        "group-grant.put",
+        "group-grant.remove",
+        "group-member.add",
+        "group-member.remove",
+        "group.create",
+        "group.delete",
+        "group.update",
+        "impersonation.end",
+        "impersonation.start",
+        "mcp.upload",
+        "member.put",
+        "member.remove",
+        "password-link.issue",
+        "password.give",
+        "scan.infected",
+        "share_links.create",
+        "share_links.delete",
+        "share_links.update",
+        "tenant.create",
+        "user-import.cancel",
+        "user-import.create",
+        "user.change",
+        "user.change-metadata",
+        "user.change-server-metadata",
+        "user.create",
+        "user.delete",
+        "user.reinstate",
+        "user.suspend",
+        "version.update",
+    )
+)
+"""The actions that the scopes of clients allow, but for the calls of tools."""
 
 CALL: Final = "mcp.call"
 TOOLS: Final = frozenset(

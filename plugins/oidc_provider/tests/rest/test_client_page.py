@@ -81,3 +81,18 @@ def test_other_users_have_no_page_of_it(
     stranger = logged_in(api)
     stranger.open(f"/oauth2/consents/{rp.id}")
     assert "Assistant" not in stranger.page.text
+
+
+def test_what_a_client_did_by_the_rest_api_has_its_words(
+    api: Api, office: Office, browser: PageBrowser
+) -> None:
+    scopes = ["openid", "tenants:write"]
+    rp = RelyingParty.register(api, trusted=False, name="Organizer", scopes=scopes)
+    browser.open(rp.url(scope=" ".join(scopes), resource=api.container.hosts.get("mcp").public_url))
+    browser.submit("/oauth2/decision", decision="allow")
+    token = rp.exchange(get_returned(browser)["code"]).json["access_token"]
+    client = replace(office.user, token=token)
+    assert api.post("/api/v1/tenants", {"name": "Archive"}, by=client).status_code == 201
+    page = browser.open(f"/oauth2/consents/{rp.id}").text
+    assert "Created a space" in page
+    assert "Did something else" not in page
