@@ -65,7 +65,7 @@ class DevicePage:
             "device_consent.html",
             client=name,
             device=device,
-            user=session.name,
+            user=session.name or session.contact,
             scopes=scopes,
             others=others,
             request=self._parked.seal(sealed, self._host.clock.now()),

@@ -89,7 +89,7 @@ class ProviderPages:
             folders=self._find_folders(visit, subject, folder),
             folder=folder.choice if folder else "",
             is_bound=subject.folder is not None,
-            user=session.name,
+            user=session.name or session.contact,
             resource="" if subject.resource == self._host.public_url else subject.resource,
             request=sealed,
         )
@@ -127,7 +127,7 @@ class ProviderPages:
     def logout(self, client: Client | None, session: BrowserSession, sealed: str) -> Any:
         """Return the page on which the user confirms the logout that a client has begun."""
         return CardVisit(self._host).page(
-            "logout.html", client=client, user=session.name, request=sealed
+            "logout.html", client=client, user=session.name or session.contact, request=sealed
         )
 
     def logged_out(self) -> Any:

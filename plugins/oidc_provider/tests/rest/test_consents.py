@@ -71,6 +71,12 @@ def test_the_page_names_the_client_the_host_the_user_and_the_scopes(
     assert page.headers["Referrer-Policy"] == "no-referrer"
 
 
+def test_a_user_without_a_name_is_named_by_the_address(api: Api, rp: RelyingParty) -> None:
+    nameless = api.person(name="")
+    page = logged_in(api, nameless).open(rp.url(scope="openid"))
+    assert TEXTS["en"]["consent-user"].format(name=nameless.email) in page.text
+
+
 def test_an_accepted_consent_is_remembered(
     api: Api, rp: RelyingParty, browser: PageBrowser, person: Person
 ) -> None:
