@@ -146,7 +146,7 @@ def open_app(visitor: Visitor) -> None:
 
 def ask_about_disabling(visitor: Visitor) -> None:
     open_app(visitor)
-    visitor.press("a[href$='/disabling']")
+    visitor.follow("a[href$='/disabling']")
 
 
 def list_apps(visitor: Visitor) -> None:

@@ -119,7 +119,9 @@ def test_the_preview_is_the_page_of_the_consent_in_both_languages(pages: Pages) 
 
 def test_disabling_and_deletion_are_confirmed(pages: Pages) -> None:
     path, _ = pages.create()
-    assert "Disable Wiki?" in pages.get(f"{path}disabling")
+    question = pages.get(f"{path}disabling")
+    assert "Disable Wiki?" in question
+    assert 'class="sheet question"' in question
     pages.post(f"{path}disabling")
     assert "The application is disabled." in pages.get(path)
     pages.post(f"{path}enabling")
