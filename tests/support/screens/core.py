@@ -28,7 +28,7 @@ def open_link(visitor: Visitor) -> None:
 
 def fill_in(visitor: Visitor, password: str) -> None:
     visitor.fill(email="root@example.com", name="Alice", password=password)
-    visitor.press("form button")
+    visitor.press("form button:not([type=button])")
 
 
 def fail(visitor: Visitor) -> None:
