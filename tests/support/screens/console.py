@@ -101,6 +101,12 @@ def of_server(page: str) -> Any:
     return shown_to("root", f"/server/{page}")
 
 
+def save_value_without_key(visitor: Visitor) -> None:
+    of_server("users/{maker}/metadata")(visitor)
+    visitor.fill(value="Acme")
+    visitor.press("form[action*='/metadata/rows'] button")
+
+
 def create_password_link(visitor: Visitor) -> None:
     of_server("users/{colleague}/sessions")(visitor)
     visitor.press("details:has(form[action$='/links']) > summary")
@@ -237,6 +243,7 @@ CONSOLE: Final = (
     Screen("activity of a user", f"{_SERVER}/user_activity", of_server("users/{maker}/activity")),
     Screen("keys of a user", f"{_SERVER}/user_keys", of_server("users/{maker}/keys")),
     Screen("metadata of a user", f"{_SERVER}/user_metadata", of_server("users/{maker}/metadata")),
+    Screen("metadata with a fault", f"{_SERVER}/user_metadata", save_value_without_key),
     Screen("deletion of a user", f"{_SERVER}/user_deletion", of_server("users/{colleague}/deletion")),
     Screen("link for a password", f"{_SERVER}/user_secret", create_password_link),
 )
