@@ -22,8 +22,13 @@ def rows_of(folder: str) -> Row:
 
 
 def path_of(test: str) -> str:
-    """Return the path of ``rest/test_x.py``, or ``webhooks/rest/test_x.py`` of a plugin."""
+    """Return the path of ``rest/test_x.py``, or ``webhooks/rest/test_x.py`` of a plugin.
+
+    The path of a client's test, which begins with ``clients/``, is complete.
+    """
     top, _, rest = test.partition("/")
+    if top == "clients":
+        return test
     return f"plugins/{top}/tests/{rest}" if (ROOT / "plugins" / top).is_dir() else f"tests/{test}"
 
 
@@ -33,6 +38,7 @@ def plugin(name: str) -> Row:
 
 
 core: Final = rows_of("core/src/strongroom")
+client: Final = rows_of("clients/python/src/strongroom_client")
 console: Final = plugin("console")
 clamd: Final = plugin("scan_clamd")
 login_pages: Final = plugin("login_pages")

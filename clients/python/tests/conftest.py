@@ -15,7 +15,14 @@ from strongroom_client.models import NewTenant
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     """A server for all tests."""
     folder = tmp_path_factory.mktemp("server")
-    plugins = ["share_links", "factor_totp", "login_pages", "login_passkey", "password_schemes"]
+    plugins = [
+        "share_links",
+        "factor_totp",
+        "login_pages",
+        "login_passkey",
+        "password_schemes",
+        "oidc_provider",
+    ]
     port = free_port()
     config = {
         # Browsers have no passkeys for an IP address.

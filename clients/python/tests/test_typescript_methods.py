@@ -14,6 +14,8 @@ OTHERS = {
     ("client", "send"): None,
     ("client", "close"): None,
     ("client", "lines"): None,
+    # For machines without a browser.
+    ("client", "log_in_by_device"): None,
     ("client", "redeem_link"): ("accounts", "redeemLink"),
 }
 PARTS = (

@@ -5,12 +5,14 @@ from ._async.client import AsyncClient, AsyncImpersonatedClient
 from ._sync.accounts import Authenticator
 from ._sync.captchas import Captcha
 from ._sync.client import Client, ImpersonatedClient, SecondFactor
+from .device_codes import DeviceCodes
 from .errors import (
     ApiError,
     BadRequestError,
     BrowserLoginFailed,
     ConflictError,
     ConnectionFailed,
+    DeviceLoginFailed,
     FieldError,
     ForbiddenError,
     IntegrityError,
@@ -41,6 +43,8 @@ __all__ = [
     "ConflictError",
     "ConnectionFailed",
     "Content",
+    "DeviceCodes",
+    "DeviceLoginFailed",
     "DeviceStore",
     "FieldError",
     "FileTokens",

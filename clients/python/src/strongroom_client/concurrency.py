@@ -6,7 +6,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterable, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterable
 from typing import Any, BinaryIO, Final, ParamSpec, TypeAlias, TypeVar
 
 import anyio
@@ -21,6 +21,10 @@ _PIECE_SECONDS: Final = 0.5
 
 AsyncLock: TypeAlias = anyio.Lock
 Lock: TypeAlias = threading.Lock
+
+
+AsyncSleep: TypeAlias = Callable[[float], Awaitable[None]]
+Sleep: TypeAlias = Callable[[float], None]
 
 
 async def async_sleep(seconds: float) -> None:

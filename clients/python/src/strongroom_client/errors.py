@@ -22,6 +22,10 @@ class BrowserLoginFailed(StrongroomError):
     """The login page of the server is not available to this program, or no login came back."""
 
 
+class DeviceLoginFailed(StrongroomError):
+    """The server offers no login by a code, or no user allowed it in time."""
+
+
 class UnexpectedResponse(StrongroomError):
     """The response is not one of a Strongroom server, or of a version that this client does not know."""
 
@@ -166,6 +170,9 @@ def _parsed(status: int, content: bytes) -> tuple[dict[str, Any], _Error]:
     """Return the body of an error; a proxy in front of the server may send one of its own."""
     try:
         body = msgspec.json.decode(content, type=dict[str, Any])
+        if isinstance(code := body.get("error"), str):
+            # Of an endpoint of OAuth (RFC 6749, section 5.2).
+            return body, _Error(code, str(body.get("error_description", "")))
         return body, msgspec.convert(body.get("error"), _Error)
     except (msgspec.DecodeError, msgspec.ValidationError):
         return {}, _Error("error.unknown", f"No Strongroom server answered: status {status}.")

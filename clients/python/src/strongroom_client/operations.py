@@ -44,12 +44,14 @@ class Operation(Generic[Result_co]):
     """A model, sent as JSON or as a form."""
     content: Content | None = None
     media_type: str = "application/json"
+    is_repeated: bool = False
+    """Whether the server accepts the same request again for some seconds."""
 
     @property
     def is_idempotent(self) -> bool:
         """Whether a lost response allows another attempt, also because of an ``Idempotency-Key``."""
         has_key = isinstance(self.headers.get("Idempotency-Key"), str)
-        return self.method in IDEMPOTENT or self.path in _REPEATED or has_key
+        return self.method in IDEMPOTENT or self.is_repeated or self.path in _REPEATED or has_key
 
     @property
     def is_repeatable(self) -> bool:

@@ -22,13 +22,27 @@ else:
     import fcntl
 
 
+class Grant(msgspec.Struct, frozen=True, rename="camel"):
+    """Where the tokens of a login by a code are refreshed and revoked (RFC 6749, RFC 7009)."""
+
+    client_id: str
+    token_endpoint: str
+    revocation_endpoint: str
+
+
 class Tokens(msgspec.Struct, frozen=True, rename="camel"):
-    """The tokens of a login."""
+    """The tokens of a login.
+
+    Args:
+        refresh_expires_at: ``None``: the server does not say.
+        grant: of a login by a code; ``None``: any other login.
+    """
 
     access_token: str
     expires_at: datetime.datetime
     refresh_token: str
-    refresh_expires_at: datetime.datetime
+    refresh_expires_at: datetime.datetime | None
+    grant: Grant | None = None
 
     def expires_within(self, seconds: float) -> bool:
         """Return whether the access token is valid for less than a time."""

@@ -14,6 +14,7 @@ from strongroom.plugin_api.outbound import OutboundRefused
 from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_api.state import Transaction
 from strongroom.plugin_api.web import ApiError, FieldError
+from strongroom_oidc_provider.device_client import find_device_client
 from strongroom_oidc_provider.errors import OUTDATED, SECRETLESS, TOO_MANY, UNKNOWN, URI_REFUSED
 from strongroom_oidc_provider.models import (
     Client,
@@ -100,6 +101,8 @@ class Clients:
 
     def find(self, client_id: str) -> Client | None:
         """Return a client that is enabled; ``None`` if there is none."""
+        if client := find_device_client(self._host, client_id):
+            return client
         with self._host.database.read() as tx:
             row = tx.first(_ENABLED, {"id": client_id})
         return None if row is None else Client.from_row(row)

@@ -83,10 +83,20 @@ class DevicePage:
         if device is None:
             return self._ask("", "device-unknown", 400)
         if is_allowed:
-            consents = self._host.get_service(Consents)
-            consents.give(session.user_id, device.client_id, device.resource, device.scopes, None)
+            self._give(session, device)
         texts = _ALLOWED if is_allowed else _REFUSED
         return CardVisit(self._host).page("device_done.html", done=texts[0], hint=texts[1])
+
+    def _give(self, session: BrowserSession, device: Device) -> None:
+        client = self._host.get_service(Clients).find(device.client_id)
+        self._host.get_service(Consents).give(
+            session.user_id,
+            device.client_id,
+            device.resource,
+            device.scopes,
+            None,
+            name=client.name if client else None,
+        )
 
     @property
     def _action(self) -> str:

@@ -16,6 +16,8 @@ OPEN: Final = "open"
 TOKEN: Final = "token"  # noqa: S105  a choice and no secret
 _MIN_TOKEN: Final = 32
 _DOMAIN: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
+# Begins with a letter, so that it is no id of a registered client.
+_CLIENT: Final = re.compile(r"(?:[a-z][a-z0-9-]{0,35})?")
 _RESOURCE: Final = re.compile(r"(?:https://[!\"$-~]|/)[!\"$-~]{0,500}")
 
 
@@ -59,6 +61,11 @@ class ProviderOptions:
         ("60/minute",), help="Documents that requests of one address may let the server fetch."
     )
 
+    device_client: str = option(
+        "strongroom-client",
+        help='Id of the built-in client of `strongroom-client login --device`; "": none.',
+    )
+
     registration: str = option(
         OFF,
         choices=(OFF, TOKEN, OPEN),
@@ -80,6 +87,8 @@ class ProviderOptions:
         self.policy()
         if self.registration == TOKEN and len(self.registration_token or "") < _MIN_TOKEN:
             raise ValueError(f"registration_token: must have at least {_MIN_TOKEN} characters")
+        if not _CLIENT.fullmatch(self.device_client):
+            raise ValueError("device_client: must have lower-case letters, digits and hyphens")
         for key, pattern in (
             ("client_document_hosts", _DOMAIN),
             ("client_document_scopes", SCOPE),

@@ -37,6 +37,7 @@ def get_server_metadata(host: HostAPI) -> dict[str, Any]:
         "introspection_endpoint_auth_methods_supported": list(SECRET_METHODS),
         "authorization_response_iss_parameter_supported": True,
         "authorization_details_types_supported": [DETAIL_TYPE],
+        **_describe_device_client(host),
         **_describe_registration(host),
         **_describe_documents(host),
     }
@@ -75,6 +76,11 @@ def get_provider_metadata(host: HostAPI) -> dict[str, Any]:
 
 def _get_methods(host: HostAPI) -> list[str]:
     return [method for method in CODE_METHODS if _has_documents(host) or method != PRIVATE_KEY_JWT]
+
+
+def _describe_device_client(host: HostAPI) -> dict[str, Any]:
+    client_id = host.options.device_client
+    return {"strongroom_device_client": client_id} if client_id else {}
 
 
 def _describe_registration(host: HostAPI) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The client: login, operations, lists, uploads and downloads."""
 
 import webbrowser
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -12,6 +12,7 @@ import msgspec
 
 from ..api import authorizations, impersonation, managed_users, second_factors
 from ..concurrency import AsyncPieces, async_in_thread
+from ..device_codes import DEFAULT_SCOPES, DeviceCodes
 from ..errors import ApiError, UnauthorizedError
 from ..loopback import LoopbackRedirect
 from ..models import (
@@ -32,6 +33,7 @@ from ..transfers import MemoryUploads, OnConflict, Report, Target, UploadStates
 from .accounts import AsyncAccounts, Authenticator
 from .browser_login import AsyncBrowserLogin
 from .captchas import AsyncCaptchas, Captcha
+from .device_login import AsyncDeviceLogin
 from .downloads import AsyncDownloader
 from .operations import AsyncOperations
 from .session import AsyncSession
@@ -155,6 +157,21 @@ class AsyncClient(AsyncOperations):
         await self._session.log_in(issued)
         return issued.user
 
+    async def log_in_by_device(
+        self, show: Callable[[DeviceCodes], object], *, scopes: Sequence[str] = DEFAULT_SCOPES
+    ) -> None:
+        """Log in by a code that the user enters in a browser, on any computer (RFC 8628).
+
+        Args:
+            show: shows the user the code, and the page that takes it.
+            scopes: what the login may be used for; it opens nothing else.
+
+        Raises:
+            DeviceLoginFailed: the server offers no such login, its URLs are neither HTTPS nor of this
+                computer, or the user refused or did not enter the code in time.
+        """
+        await self._session.store_login(await AsyncDeviceLogin(self._session).run(show, scopes))
+
     async def log_in_by_passkey(self, authenticator: Authenticator) -> LoggedInUser:
         """Log in by a passkey of an authenticator that the program has.
 
@@ -200,7 +217,11 @@ class AsyncClient(AsyncOperations):
 
     async def log_out(self) -> None:
         """End the login on the server, and remove its tokens."""
-        await self.send(authorizations.delete_authorization("current"))
+        tokens = self._session.login
+        if tokens is not None and tokens.grant is not None:
+            await self._session.revoke(tokens, tokens.grant)
+        else:
+            await self.send(authorizations.delete_authorization("current"))
         await self._session.forget_login()
 
     async def impersonate(

@@ -1,7 +1,7 @@
 """The client: login, operations, lists, uploads and downloads."""
 
 import webbrowser
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -12,6 +12,7 @@ import msgspec
 
 from ..api import authorizations, impersonation, managed_users, second_factors
 from ..concurrency import Pieces, in_thread
+from ..device_codes import DEFAULT_SCOPES, DeviceCodes
 from ..errors import ApiError, UnauthorizedError
 from ..loopback import LoopbackRedirect
 from ..models import (
@@ -32,6 +33,7 @@ from ..transfers import MemoryUploads, OnConflict, Report, Target, UploadStates
 from .accounts import Accounts, Authenticator
 from .browser_login import BrowserLogin
 from .captchas import Captcha, Captchas
+from .device_login import DeviceLogin
 from .downloads import Downloader
 from .operations import Operations
 from .session import Session
@@ -155,6 +157,21 @@ class Client(Operations):
         self._session.log_in(issued)
         return issued.user
 
+    def log_in_by_device(
+        self, show: Callable[[DeviceCodes], object], *, scopes: Sequence[str] = DEFAULT_SCOPES
+    ) -> None:
+        """Log in by a code that the user enters in a browser, on any computer (RFC 8628).
+
+        Args:
+            show: shows the user the code, and the page that takes it.
+            scopes: what the login may be used for; it opens nothing else.
+
+        Raises:
+            DeviceLoginFailed: the server offers no such login, its URLs are neither HTTPS nor of this
+                computer, or the user refused or did not enter the code in time.
+        """
+        self._session.store_login(DeviceLogin(self._session).run(show, scopes))
+
     def log_in_by_passkey(self, authenticator: Authenticator) -> LoggedInUser:
         """Log in by a passkey of an authenticator that the program has.
 
@@ -198,7 +215,11 @@ class Client(Operations):
 
     def log_out(self) -> None:
         """End the login on the server, and remove its tokens."""
-        self.send(authorizations.delete_authorization("current"))
+        tokens = self._session.login
+        if tokens is not None and tokens.grant is not None:
+            self._session.revoke(tokens, tokens.grant)
+        else:
+            self.send(authorizations.delete_authorization("current"))
         self._session.forget_login()
 
     def impersonate(self, user_id: str, reason: str, *, minutes: int = 15) -> "ImpersonatedClient":

@@ -10,19 +10,20 @@ import msgspec
 
 from ..api import authorizations
 from ..concurrency import Lock, completed, in_thread, sleep
+from ..device_codes import refresh_operation, revocation_operation
 from ..errors import (
     ApiError,
     ConnectionFailed,
     NotLoggedIn,
-    UnauthorizedError,
     UnexpectedResponse,
 )
 from ..models import IssuedTokens, Refresh, RenewedToken
 from ..operations import Operation, Result_co
 from ..retries import Retries
-from ..tokens import DeviceStore, MemoryTokens, Tokens, TokenStore
+from ..tokens import DeviceStore, Grant, MemoryTokens, Tokens, TokenStore
 
 _EXPIRED: Final = "error.token-invalid"
+_GRANT_ENDED: Final = "invalid_grant"
 _EARLY_SECONDS: Final = 30
 """A token that ends so soon is refreshed before it is used."""
 
@@ -121,7 +122,20 @@ class Session:
 
     def log_in(self, tokens: IssuedTokens) -> None:
         """Store the tokens of a new login."""
+        self.store_login(
+            Tokens(
+                tokens.access_token, tokens.expires_at, tokens.refresh_token, tokens.refresh_expires_at
+            )
+        )
+
+    def store_login(self, tokens: Tokens) -> None:
+        """Store the tokens of a new login."""
         self._exchange_alone(None, tokens)
+
+    @property
+    def login(self) -> Tokens | None:
+        """The tokens of the login; ``None`` without one, or with an access key."""
+        return None if self._key is not None else self._tokens.load()
 
     def renew(self, renewed: RenewedToken) -> None:
         """Store a new access token of the same login; its refresh token stays."""
@@ -156,42 +170,58 @@ class Session:
         """
         return self._exchange_alone(stale, None)
 
-    def _exchange_alone(self, stale: str | None, issued: IssuedTokens | None) -> str:
+    def _exchange_alone(self, stale: str | None, issued: Tokens | None) -> str:
         with self._refreshing:
             # Cancelled between the response and the store, the only valid tokens would be lost.
             return completed(self._exchange_locked, stale, issued)
 
-    def _exchange_locked(self, stale: str | None, issued: IssuedTokens | None) -> str:
+    def _exchange_locked(self, stale: str | None, issued: Tokens | None) -> str:
         in_thread(self._tokens.acquire)
         try:
             return self._exchange(stale, issued)
         finally:
             self._tokens.release()
 
-    def _exchange(self, stale: str | None, issued: IssuedTokens | None) -> str:
+    def _exchange(self, stale: str | None, issued: Tokens | None) -> str:
         if issued is None:
             tokens = self._tokens.load()
             if tokens is None:
                 raise NotLoggedIn("there is no login, or it has ended: log in")
             if tokens.access_token != stale:
                 return tokens.access_token
-            issued = self._renewed(tokens.refresh_token)
-        self._tokens.save(
-            Tokens(
-                issued.access_token, issued.expires_at, issued.refresh_token, issued.refresh_expires_at
-            )
-        )
+            issued = self._renewed(tokens)
+        self._tokens.save(issued)
         return issued.access_token
 
-    def _renewed(self, refresh_token: str) -> IssuedTokens:
-        operation = authorizations.refresh_authorization(body=Refresh(refresh_token=refresh_token))
+    def _renewed(self, tokens: Tokens) -> Tokens:
         try:
-            return self.send(operation, is_anonymous=True)
-        except UnauthorizedError as error:
+            if tokens.grant is not None:
+                return self._renewed_grant(tokens.grant, tokens.refresh_token)
+            return self._renewed_login(tokens.refresh_token)
+        except ApiError as error:
             # After a step-up, the refresh token is valid again; otherwise it never is.
+            if error.code not in (_EXPIRED, _GRANT_ENDED):
+                raise
+            self._tokens.save(None)
             if error.code == _EXPIRED:
-                self._tokens.save(None)
-            raise
+                raise
+            raise NotLoggedIn("the login has ended: log in") from error
+
+    def _renewed_login(self, refresh_token: str) -> Tokens:
+        operation = authorizations.refresh_authorization(body=Refresh(refresh_token=refresh_token))
+        issued = self.send(operation, is_anonymous=True)
+        return Tokens(
+            issued.access_token, issued.expires_at, issued.refresh_token, issued.refresh_expires_at
+        )
+
+    def _renewed_grant(self, grant: Grant, refresh_token: str) -> Tokens:
+        """Exchange the refresh token of a grant, which only the token endpoint accepts."""
+        issued = self.send(refresh_operation(grant, refresh_token), is_anonymous=True)
+        return issued.of_grant(grant)
+
+    def revoke(self, tokens: Tokens, grant: Grant) -> None:
+        """End a grant on the server, by its refresh token."""
+        self.send(revocation_operation(grant, tokens.refresh_token), is_anonymous=True)
 
     def _authenticated(
         self, operation: Operation[Any], is_anonymous: bool, is_streamed: bool

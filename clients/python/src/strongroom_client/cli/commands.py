@@ -7,6 +7,7 @@ import webbrowser
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -15,6 +16,7 @@ import click
 from .._sync.client import Client
 from ..api import search as api_search
 from ..api import shares
+from ..device_codes import DEFAULT_SCOPES, DeviceCodes
 from ..errors import (
     ApiError,
     ConflictError,
@@ -122,20 +124,29 @@ def main(context: click.Context, *, is_json: bool) -> None:
 @click.option("--key", "by_key", is_flag=True, help="Log in by an access key, srk_...")
 @click.option("--stdin", "from_stdin", is_flag=True, help="Read the password or the key from stdin.")
 @click.option("--web", "by_browser", is_flag=True, help="Log in on the login page, in the browser.")
+@click.option("--device", "by_device", is_flag=True, help="Log in by a code, in any browser.")
+@click.option(
+    "--scope", "scopes", multiple=True, help="With --device, what the login is for; repeatable."
+)
 @click.pass_obj
 def login(
     context: Context,
     url: str,
     username: str | None,
+    scopes: tuple[str, ...],
     *,
     by_key: bool,
     from_stdin: bool,
     by_browser: bool,
+    by_device: bool,
 ) -> None:
-    """Log in by a password, in the browser or by an access key, and store the login for later commands.
+    """Log in by a password, in a browser or by an access key, and store the login for later commands.
 
-    In the browser, the login page of the server offers all ways to log in, such as passkeys. It returns
+    With --web, the login page of the server offers all ways to log in, such as passkeys. It returns
     the login to this command, so the browser must be on this computer.
+
+    With --device, it may be on any computer: the command prints a page and a code, which you enter
+    there. The login is for files, shares and tenants, or for the scopes of --scope.
 
     The login is stored in the folder of the user's configuration, or in STRONGROOM_CLIENT_DIR, for the
     owner only. STRONGROOM_URL and STRONGROOM_KEY are used instead of it if both are set.
@@ -144,7 +155,17 @@ def login(
     """
     if not url.startswith(("https://", "http://")):
         raise click.BadParameter(f"{url} is not a URL such as https://files.example.com")
-    if by_browser:
+    if scopes and not by_device:
+        raise click.UsageError("--scope needs --device.")
+    if by_device:
+        if by_key or from_stdin or username or by_browser:
+            raise click.UsageError("--device excludes --key, --stdin, --username and --web.")
+        server = Server(url)
+        with context.login.client(server) as client:
+            client.log_in_by_device(
+                partial(_show_codes, context.output), scopes=scopes or DEFAULT_SCOPES
+            )
+    elif by_browser:
         if by_key or from_stdin or username:
             raise click.UsageError("--web excludes --key, --stdin and --username.")
         server = Server(url)
@@ -595,6 +616,12 @@ def _log_in(client: Client, username: str, password: str, *, from_stdin: bool) -
             raise
         new_password = secret("New password", from_stdin=from_stdin)
         client.log_in(username, password, second_factor=prompt_factor, new_password=new_password)
+
+
+def _show_codes(output: Output, codes: DeviceCodes) -> None:
+    minutes = max(codes.expires_in // 60, 1)
+    output.note(f"Open {codes.verification_uri} in a browser, and enter this code within {minutes} min:")
+    output.note(f"    {codes.user_code}")
 
 
 def _open_browser(url: str) -> None:
