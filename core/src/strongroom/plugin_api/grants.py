@@ -6,8 +6,8 @@ depends on their audience:
 
 - the audience is this server: they open its REST API within scopes, a tenant and a folder, as an access
   key does;
-- the audience is the URI of an application that a plugin serves here, such as ``PUBLIC_URL/agents``: they
-  open this application only, within the same limits, see :meth:`HostAPI.authenticate`;
+- the audience is the URI of an application that a plugin serves here, such as ``PUBLIC_URL/agents``:
+  they open this application only, within the same limits, see :meth:`HostAPI.authenticate`;
 - any other audience: they open nothing here, and the other service verifies them with the public keys of
   this server (RFC 9068), or asks by :meth:`GrantsAPI.inspect` (RFC 7662).
 """
