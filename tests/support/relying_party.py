@@ -14,7 +14,7 @@ from joserfc.jwk import KeySet
 
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom_login_pages.plugin import register_tables as page_tables
-from strongroom_oidc_provider.clients import Clients
+from strongroom_oidc_provider.clients.clients import Clients
 from strongroom_oidc_provider.plugin import register_tables
 from strongroom_oidc_provider.schemas import NewClientSchema
 from tests.support.api import Answer, Api, Json, Person

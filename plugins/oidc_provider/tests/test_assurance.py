@@ -2,7 +2,7 @@
 
 import pytest
 
-from strongroom_oidc_provider.assurance import ACR_VALUES, find_requested, is_at_least
+from strongroom_oidc_provider.logins.assurance import ACR_VALUES, find_requested, is_at_least
 
 
 @pytest.mark.parametrize(

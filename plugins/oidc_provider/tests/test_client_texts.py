@@ -6,7 +6,7 @@ from importlib.resources import files
 import pytest
 
 from strongroom_mcp.routes import FILE_TOOLS
-from strongroom_oidc_provider.client_pages import DEEDS, TOOLS
+from strongroom_oidc_provider.consents.client_page import DEEDS, TOOLS
 
 MESSAGES = files("strongroom_oidc_provider").joinpath("messages")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from strongroom_oidc_provider.redirect_uris import find_fault, find_registered
+from strongroom_oidc_provider.clients.redirect_uris import find_fault, find_registered
 
 WEB = "https://app.example.com/callback"
 LOOPBACK = "http://127.0.0.1/callback"

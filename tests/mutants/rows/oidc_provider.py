@@ -8,7 +8,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-redirect-uris",
         "A request names a redirect URI of its client exactly.",
-        "authorization.py::Authorizations._find_client",
+        "logins/authorization.py::Authorizations._find_client",
         "not client.check_redirect_uri(uris[0])",
         "False",
         "oidc_provider/rest/test_oidcc_basic.py::test_oidcc_ensure_registered_redirect_uri",
@@ -16,7 +16,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-loopback-ports",
         "The port of a loopback URI is free for public clients only.",
-        "redirect_uris.py::find_registered",
+        "clients/redirect_uris.py::find_registered",
         "is_public and len(uri) <= MAX_LENGTH",
         "len(uri) <= MAX_LENGTH",
         "oidc_provider/test_redirect_uris.py::test_the_port_of_a_loopback_uri_is_free_for_public_clients",
@@ -24,7 +24,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-offered-folders",
         "A user chooses a folder that the page offers.",
-        "pages.py::ProviderPages.read_folder",
+        "logins/pages.py::ProviderPages.read_folder",
         "if folder is None or folder.choice not in dict(choices):",
         "if folder is None:",
         "oidc_provider/rest/test_folder_consents.py::test_only_an_offered_folder_is_accepted",
@@ -32,7 +32,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-scopes-of-a-folder",
         "The scopes of a consent for one folder are none for another.",
-        "consents.py::Consents.give",
+        "consents/consents.py::Consents.give",
         "kept = stored.scopes if stored and stored.folder == folder else frozenset()",
         "kept = stored.scopes if stored else frozenset()",
         "oidc_provider/rest/test_folder_consents.py::test_scopes_for_one_folder_are_none_for_another",
@@ -40,7 +40,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-requested-folder",
         "A client that requests another folder than before needs a consent.",
-        "authorization.py::Authorizations._needs_page",
+        "logins/authorization.py::Authorizations._needs_page",
         "if authorization.folder not in (None, given.folder):",
         "if False:",
         "oidc_provider/rest/test_folder_consents.py::test_a_client_requests_a_folder_at_any_depth",
@@ -56,7 +56,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-code-once",
         "A code is used once.",
-        "codes.py::",
+        "logins/codes.py::",
         "codes.c.used_at.is_(None),",
         "",
         "oidc_provider/rest/test_oidcc_basic.py::test_oidcc_codereuse",
@@ -64,7 +64,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-code-reuse",
         "The second use of a code ends its grant.",
-        "codes.py::Codes.consume",
+        "logins/codes.py::Codes.consume",
         "if grant_id is not None:",
         "if False:",
         "oidc_provider/rest/test_oidcc_basic.py::test_oidcc_codereuse_30seconds",
@@ -72,7 +72,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-code-clients",
         "A code is of one client.",
-        "codes.py::",
+        "logins/codes.py::",
         'codes.c.hash == bindparam("hash"), codes.c.client_id == bindparam("client_id")',
         'codes.c.hash == bindparam("hash"), bindparam("client_id").is_not(None)',
         "oidc_provider/rest/test_token_endpoint.py::test_the_code_is_of_one_client_and_one_redirect_uri",
@@ -88,7 +88,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-consent",
         "An untrusted client gets nothing without consent.",
-        "authorization.py::Authorizations._find_need",
+        "logins/authorization.py::Authorizations._find_need",
         "return ConsentRequired() if self._needs_page(authorization, session) else None",
         "return None",
         "oidc_provider/rest/test_oidcc_basic.py::test_prompt_none_without_consent",
@@ -96,7 +96,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-consent-csrf",
         "Another site cannot consent.",
-        "authorization.py::Authorizations.decide",
+        "logins/authorization.py::Authorizations.decide",
         "self._host.browser.require_csrf()",
         "pass",
         "oidc_provider/rest/test_consents.py::test_another_site_cannot_decide",
@@ -104,7 +104,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-max-age",
         "A client may demand a recent login.",
-        "authorization.py::Authorizations._find_need",
+        "logins/authorization.py::Authorizations._find_need",
         "authorization.proven_since is not None and session.auth_time < authorization.proven_since",
         "False",
         "oidc_provider/rest/test_oidcc_basic.py::test_oidcc_max_age_1",
@@ -128,7 +128,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-logout-uris",
         "A logout leads to a registered URI only.",
-        "logout.py::_find_url",
+        "logout/logout.py::_find_url",
         "if uri not in client.post_logout_redirect_uris:",
         "if False:",
         "oidc_provider/rest/test_oidcc_rpinitiated_logout.py::"
@@ -137,7 +137,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-logout-users",
         "Another user's ID token does not end the session.",
-        "logout.py::LogoutRequest.is_confirmed",
+        "logout/logout.py::LogoutRequest.is_confirmed",
         'is_user and self.claims.get("sid") == session.login_id',
         "True",
         "oidc_provider/rest/test_oidcc_rpinitiated_logout.py::"
@@ -146,7 +146,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-logout-csrf",
         "Another site cannot confirm a logout.",
-        "logout.py::Logouts.confirm",
+        "logout/logout.py::Logouts.confirm",
         "self._host.browser.require_csrf()",
         "pass",
         "oidc_provider/rest/test_oidcc_rpinitiated_logout.py::"
@@ -155,7 +155,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-logout-logins",
         "An ID token of a former login does not end the present one.",
-        "logout.py::LogoutRequest.is_confirmed",
+        "logout/logout.py::LogoutRequest.is_confirmed",
         'self.claims.get("sid") == session.login_id',
         "True",
         "oidc_provider/rest/test_oidcc_rpinitiated_logout.py::"
@@ -164,7 +164,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-backchannel-addresses",
         "The server sends no logout to its own network.",
-        "clients.py::Clients._require_uris",
+        "clients/clients.py::Clients._require_uris",
         'if body.get("backchannelLogoutUri") is not None:',
         "if False:",
         "oidc_provider/rest/test_oidcc_backchannel.py::test_private_addresses_are_refused",
@@ -172,7 +172,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-backchannel-once",
         "One process sends a logout.",
-        "backchannel.py::LogoutQueue.claim",
+        "logout/backchannel.py::LogoutQueue.claim",
         "if pending:",
         "if False:",
         "oidc_provider/rest/test_oidcc_backchannel.py::test_a_claimed_logout_is_left_to_its_process",
@@ -180,7 +180,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-service-accounts",
         "A client acts as an account that its creator manages.",
-        "service_accounts.py::require_account",
+        "clients/service_accounts.py::require_account",
         'if any(host.tenants.role(tenant_id) != "admin" for tenant_id in tenants):',
         "if False:",
         "oidc_provider/rest/test_client_credentials.py::test_only_managers_of_the_account_bind_it",
@@ -188,7 +188,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-service-users",
         "No client acts as a person.",
-        "service_accounts.py::require_account",
+        "clients/service_accounts.py::require_account",
         'host.users.get(account_id).type != "SERVICE"',
         "False",
         "oidc_provider/rest/test_client_credentials.py::test_a_person_is_no_service_account",
@@ -196,7 +196,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-device-once",
         "A device code is used once.",
-        "devices.py::Devices.poll",
+        "devices/devices.py::Devices.poll",
         'values(status="used")',
         'values(status="allowed")',
         "oidc_provider/rest/test_devices.py::test_a_user_lets_a_device_log_in",
@@ -204,7 +204,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-device-clients",
         "A device code is of one client.",
-        "devices.py::Devices.poll",
+        "devices/devices.py::Devices.poll",
         "and_(devices.c.hash == _hash(device_code), devices.c.client_id == client_id)",
         "devices.c.hash == _hash(device_code)",
         "oidc_provider/rest/test_devices.py::test_the_code_is_of_one_client",
@@ -212,7 +212,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-device-guesses",
         "Codes of devices cannot be guessed.",
-        "device_page.py::DevicePage.answer",
+        "devices/page.py::DevicePage.answer",
         'if not self._host.limits.count_attempt("device", counted, seconds=_WINDOW):',
         "if False:",
         "oidc_provider/rest/test_devices.py::test_wrong_codes_are_limited",
@@ -220,7 +220,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-device-csrf",
         "Another site cannot allow a device.",
-        "device_page.py::DevicePage.answer",
+        "devices/page.py::DevicePage.answer",
         "self._host.browser.require_csrf()",
         "pass",
         "oidc_provider/rest/test_devices.py::test_another_site_cannot_decide",
@@ -228,7 +228,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-device-users",
         "The page of one user decides nothing for another.",
-        "device_page.py::DevicePage._decide",
+        "devices/page.py::DevicePage._decide",
         'sealed.get("user") == session.user_id and "device" in sealed',
         '"device" in sealed',
         "oidc_provider/rest/test_devices.py::test_the_page_of_one_user_decides_nothing_for_another",
@@ -236,7 +236,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-pushed-once",
         "A pushed request is used once.",
-        "pushed.py::PushedRequests.consume",
+        "logins/pushed.py::PushedRequests.consume",
         "not tx.execute(delete(pushed).where(ours))",
         "False",
         "oidc_provider/rest/test_pushed_requests.py::test_it_is_used_once",
@@ -244,7 +244,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-pushed-clients",
         "A pushed request is of one client.",
-        "pushed.py::PushedRequests.consume",
+        "logins/pushed.py::PushedRequests.consume",
         "and_(pushed.c.hash == _hash(uri), pushed.c.client_id == client_id)",
         "pushed.c.hash == _hash(uri)",
         "oidc_provider/rest/test_pushed_requests.py::test_it_is_of_one_client",
@@ -252,7 +252,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-acr-values",
         "A client may ask for a stronger proof.",
-        "authorization.py::Authorizations._find_need",
+        "logins/authorization.py::Authorizations._find_need",
         "if has_page and not is_at_least(session.acr, authorization.acr):",
         "if False:",
         "oidc_provider/rest/test_oidcc_basic.py::test_acr_values_lead_to_a_stronger_proof",
@@ -260,7 +260,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-secrets",
         "A former secret ends after its overlap.",
-        "clients.py::_live",
+        "clients/clients.py::_live",
         'if item["endsAt"] is None or item["endsAt"] > now',
         "",
         "oidc_provider/rest/test_clients.py::test_two_secrets_are_valid_after_a_rotation",
@@ -404,7 +404,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-registration-off",
         "Clients do not register themselves by default.",
-        "registration.py::Registrations._require_access",
+        "clients/registration.py::Registrations._require_access",
         "if options.registration == OFF:",
         "if False:",
         "oidc_provider/rest/test_registration.py::test_it_is_off_by_default",
@@ -412,7 +412,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-registration-token",
         "A registration needs the initial access token.",
-        "registration.py::Registrations._require_access",
+        "clients/registration.py::Registrations._require_access",
         "if options.registration == TOKEN and not is_valid:",
         "if False:",
         "oidc_provider/rest/test_registration.py::test_the_initial_access_token_is_required",
@@ -420,7 +420,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-registration-limit",
         "Self-registered clients have a maximum.",
-        "clients.py::Clients._require_room",
+        "clients/clients.py::Clients._require_room",
         "if tx.scalar(count) >= limit:",
         "if False:",
         "oidc_provider/rest/test_registration.py::test_registrations_have_a_maximum_and_a_rate",
@@ -428,7 +428,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-registration-rate",
         "An address registers few clients.",
-        "registration.py::Registrations.answer",
+        "clients/registration.py::Registrations.answer",
         'self._host.limits.check_rate("registrations", rates)',
         "pass",
         "oidc_provider/rest/test_registration.py::test_registrations_have_a_maximum_and_a_rate",
@@ -436,7 +436,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-registration-uris",
         "The type of an application decides about its redirect URIs.",
-        "registration.py::_require_uris",
+        "clients/registration.py::_require_uris",
         'if (urlsplit(uri).scheme == "https") != (kind == "web"):',
         "if False:",
         "oidc_provider/rest/test_registration.py::test_a_wrong_registration_is_refused",
@@ -444,7 +444,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-registration-statements",
         "Software statements are refused.",
-        "registration.py::_read_body",
+        "clients/registration.py::_read_body",
         'if "software_statement" in metadata:',
         "if False:",
         "oidc_provider/rest/test_registration.py::test_a_wrong_registration_is_refused",
@@ -452,7 +452,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-registration-consents",
         "A client with a consent is kept.",
-        "registration.py::Registrations.prune",
+        "clients/registration.py::Registrations.prune",
         "~consented,",
         "",
         "oidc_provider/rest/test_registration.py::test_a_client_without_a_consent_is_deleted_after_a_day",
@@ -460,7 +460,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-disabled-clients",
         "A client that is disabled logs no user in.",
-        "clients.py",
+        "clients/clients.py",
         "_ENABLED: Final = _ONE.where(clients.c.disabled_at.is_(None))",
         "_ENABLED: Final = _ONE",
         "oidc_provider/rest/test_client_brands.py::test_a_disabled_client_logs_no_user_in",
@@ -468,7 +468,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-logo-size",
         "A logo has no more pixels than a page can show.",
-        "pictures.py::find_suffix",
+        "clients/pictures.py::find_suffix",
         "not all(0 < side <= MAX_SIDE for side in _sides(content))",
         "False",
         "oidc_provider/rest/test_client_brands.py::test_another_content_is_no_logo",
@@ -476,7 +476,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-logo-scripts",
         "A logo has no script.",
-        "pictures.py::find_suffix",
+        "clients/pictures.py::find_suffix",
         "_FOREIGN.search(content)",
         "False",
         "oidc_provider/rest/test_client_brands.py::test_another_content_is_no_logo",
@@ -484,7 +484,7 @@ ROWS: Final = (
     oidc_provider(
         "provider-pages-administrators",
         "Only administrators of the server open the pages of clients.",
-        "application_pages.py::require_administrator",
+        "clients/pages.py::require_administrator",
         'caller is None or caller.user_type != "ADMIN"',
         "False",
         "oidc_provider/rest/test_application_pages.py::test_others_find_no_page",

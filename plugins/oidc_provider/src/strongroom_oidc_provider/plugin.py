@@ -14,20 +14,23 @@ from strongroom.plugin_api.pages import ConsoleSection, FindBrand, MenuItem
 from strongroom.plugin_api.pruning import PruneStep
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import Blueprint, ErrorKind, MountedApplication
-from strongroom_oidc_provider import brand_routes, client_routes, consent_routes, provider_routes
-from strongroom_oidc_provider.application_pages import PREFIX, make_application_pages
-from strongroom_oidc_provider.backchannel import LogoutQueue
-from strongroom_oidc_provider.brands import Brands
-from strongroom_oidc_provider.codes import Codes
-from strongroom_oidc_provider.commands import make_commands
-from strongroom_oidc_provider.consents import Consents
-from strongroom_oidc_provider.devices import Devices
+from strongroom_oidc_provider import provider_routes
+from strongroom_oidc_provider.clients import brand_routes
+from strongroom_oidc_provider.clients import routes as client_routes
+from strongroom_oidc_provider.clients.brands import Brands
+from strongroom_oidc_provider.clients.commands import make_commands
+from strongroom_oidc_provider.clients.pages import PREFIX, make_application_pages
+from strongroom_oidc_provider.clients.registration import Registrations
+from strongroom_oidc_provider.consents import routes as consent_routes
+from strongroom_oidc_provider.consents.consents import Consents
+from strongroom_oidc_provider.devices.devices import Devices
 from strongroom_oidc_provider.errors import KINDS
-from strongroom_oidc_provider.logout_sender import TYPE, start_sending, stop_sending
+from strongroom_oidc_provider.logins.codes import Codes
+from strongroom_oidc_provider.logins.pushed import PushedRequests
+from strongroom_oidc_provider.logout.backchannel import LogoutQueue
+from strongroom_oidc_provider.logout.sender import TYPE, start_sending, stop_sending
 from strongroom_oidc_provider.models import metadata
 from strongroom_oidc_provider.options import ProviderOptions
-from strongroom_oidc_provider.pushed import PushedRequests
-from strongroom_oidc_provider.registration import Registrations
 from strongroom_oidc_provider.server_metadata import get_provider_metadata, get_server_metadata
 
 API_VERSION = "2.0"

@@ -5,13 +5,13 @@ from typing import Any, Final
 
 from strongroom.plugin_api.request import get_service
 from strongroom.plugin_api.web import Access, ApiError, Blueprint
-from strongroom_oidc_provider.authorization import Authorizations
-from strongroom_oidc_provider.device_page import PATH, DevicePage
+from strongroom_oidc_provider.clients.registration import Registrations
+from strongroom_oidc_provider.devices.page import PATH, DevicePage
 from strongroom_oidc_provider.limits import count
-from strongroom_oidc_provider.logout import Logouts
+from strongroom_oidc_provider.logins.authorization import Authorizations
+from strongroom_oidc_provider.logins.pages import ProviderPages
+from strongroom_oidc_provider.logout.logout import Logouts
 from strongroom_oidc_provider.oauth.server import ProviderServer
-from strongroom_oidc_provider.pages import ProviderPages
-from strongroom_oidc_provider.registration import Registrations
 from strongroom_oidc_provider.user_info import UserInfoEndpoint
 
 _HTML: Final = {"text/html": {"schema": {"type": "string"}}}

@@ -5,7 +5,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from strongroom.plugin_api.schemas import Timestamp
-from strongroom_oidc_provider.redirect_uris import MAX_LENGTH
+from strongroom_oidc_provider.clients.redirect_uris import MAX_LENGTH
 from strongroom_oidc_provider.scopes import LOGIN_SCOPES, SCOPE
 
 _NAME = validate.Length(1, 255)

@@ -3,10 +3,10 @@
 from typing import Any
 
 from strongroom.plugin_api.host import HostAPI
-from strongroom_oidc_provider.assurance import ACR_VALUES
 from strongroom_oidc_provider.claims import CLAIMS
+from strongroom_oidc_provider.consents.folders import DETAIL_TYPE
 from strongroom_oidc_provider.documents.client import PRIVATE_KEY_JWT
-from strongroom_oidc_provider.folders import DETAIL_TYPE
+from strongroom_oidc_provider.logins.assurance import ACR_VALUES
 from strongroom_oidc_provider.oauth.assertions import ALGORITHMS
 from strongroom_oidc_provider.oauth.client import CODE_METHODS, GRANT_TYPES, SECRET_METHODS
 from strongroom_oidc_provider.oauth.rules import PROMPTS

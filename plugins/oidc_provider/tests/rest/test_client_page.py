@@ -10,7 +10,7 @@ from tests.support.databases import on_sqlite
 from tests.support.page_browser import PageBrowser
 from tests.support.relying_party import RelyingParty, get_returned, logged_in
 
-from strongroom_oidc_provider.client_pages import PAGE_SIZE
+from strongroom_oidc_provider.consents.client_page import PAGE_SIZE
 
 SCOPE = "openid files:read"
 

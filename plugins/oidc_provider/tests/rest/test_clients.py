@@ -6,7 +6,7 @@ import pytest
 from tests.support.api import Answer, Api, Json, Person, error_code
 
 from strongroom.foundation.database.upgrade import upgrade
-from strongroom_oidc_provider.clients import Clients
+from strongroom_oidc_provider.clients.clients import Clients
 from strongroom_oidc_provider.models import metadata
 from strongroom_oidc_provider.plugin import register_tables
 

@@ -8,7 +8,7 @@ from tests.support.config import lifted, merged
 from tests.support.page_browser import PageBrowser
 from tests.support.relying_party import PLUGINS, RelyingParty, logged_in
 
-from strongroom_oidc_provider.client_states import ClientStates
+from strongroom_oidc_provider.clients.states import ClientStates
 
 GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 PAGE = "/device"

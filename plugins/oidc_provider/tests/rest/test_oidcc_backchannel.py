@@ -16,8 +16,8 @@ from tests.support.relying_party import CALLBACK, PLUGINS, RelyingParty, logged_
 
 from strongroom.plugin_api.events import SERVER
 from strongroom.testing.outbound import forbidden_urls
-from strongroom_oidc_provider.backchannel import DELAYS, LogoutQueue
-from strongroom_oidc_provider.logout_sender import LogoutSender
+from strongroom_oidc_provider.logout.backchannel import DELAYS, LogoutQueue
+from strongroom_oidc_provider.logout.sender import LogoutSender
 
 EVENT = "http://schemas.openid.net/event/backchannel-logout"
 

@@ -9,7 +9,7 @@ from tests.support.config import lifted, merged
 from tests.support.databases import on_sqlite
 from tests.support.relying_party import PLUGINS, RelyingParty, get_returned, logged_in
 
-from strongroom_oidc_provider.registration import Registrations
+from strongroom_oidc_provider.clients.registration import Registrations
 
 URI = "https://agent.example.com/callback"
 TOKEN = "an-initial-access-token-of-32-characters"

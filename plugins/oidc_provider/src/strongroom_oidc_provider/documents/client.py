@@ -7,9 +7,9 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from strongroom.plugin_api.host import HostAPI
+from strongroom_oidc_provider.clients.redirect_uris import find_fault, has_dot_segment
 from strongroom_oidc_provider.documents.errors import DocumentRefused
 from strongroom_oidc_provider.models import Client
-from strongroom_oidc_provider.redirect_uris import find_fault, has_dot_segment
 
 MAX_ID: Final = 255
 """The longest id, in characters: the audit log has no longer one."""

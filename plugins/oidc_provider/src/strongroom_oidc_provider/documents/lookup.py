@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from strongroom.plugin_api.host import HostAPI
-from strongroom_oidc_provider.clients import Clients
+from strongroom_oidc_provider.clients.clients import Clients
 from strongroom_oidc_provider.documents.client import (
     DocumentClient,
     is_document_id,

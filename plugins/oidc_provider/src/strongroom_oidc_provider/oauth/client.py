@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from authlib.oauth2.rfc6749 import ClientMixin
 
+from strongroom_oidc_provider.clients.redirect_uris import find_registered
 from strongroom_oidc_provider.documents.client import PRIVATE_KEY_JWT, DocumentClient, find_listed
 from strongroom_oidc_provider.models import Client
-from strongroom_oidc_provider.redirect_uris import find_registered
 from strongroom_oidc_provider.scopes import LOGIN_SCOPES
 
 SECRET_METHODS = ("client_secret_basic", "client_secret_post")

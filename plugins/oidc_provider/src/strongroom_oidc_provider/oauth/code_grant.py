@@ -7,8 +7,8 @@ from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant
 
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.grants import GrantClient, GrantTerms
-from strongroom_oidc_provider.backchannel import LogoutQueue
-from strongroom_oidc_provider.folders import limit_scopes
+from strongroom_oidc_provider.consents.folders import limit_scopes
+from strongroom_oidc_provider.logout.backchannel import LogoutQueue
 from strongroom_oidc_provider.models import Code
 from strongroom_oidc_provider.oauth.client import CODE_METHODS
 from strongroom_oidc_provider.oauth.errors import InvalidTarget

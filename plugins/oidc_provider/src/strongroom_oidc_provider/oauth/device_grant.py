@@ -19,8 +19,8 @@ from authlib.oauth2.rfc8628 import (
 from flask import request as flask_request
 
 from strongroom.plugin_api.grants import GrantClient, GrantTerms
-from strongroom_oidc_provider.backchannel import LogoutQueue
-from strongroom_oidc_provider.devices import PAUSE, SECONDS, Devices, Poll
+from strongroom_oidc_provider.devices.devices import PAUSE, SECONDS, Devices, Poll
+from strongroom_oidc_provider.logout.backchannel import LogoutQueue
 from strongroom_oidc_provider.oauth.client import DEVICE, SECRET_METHODS
 from strongroom_oidc_provider.oauth.rules import find_requested_resource
 from strongroom_oidc_provider.oauth.tokens import get_tokens, make_token

@@ -7,7 +7,7 @@ from typing import Any
 from authlib.oauth2.rfc6749 import OAuth2Payload, OAuth2Request
 from werkzeug.datastructures import MultiDict
 
-from strongroom_oidc_provider.folders import Folder
+from strongroom_oidc_provider.consents.folders import Folder
 
 Parameters = MultiDict[str, str]
 

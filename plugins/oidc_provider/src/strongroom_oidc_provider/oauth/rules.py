@@ -7,7 +7,7 @@ from typing import Any, Final
 from authlib.oauth2.rfc6749 import InvalidRequestError
 
 from strongroom.plugin_api.host import HostAPI
-from strongroom_oidc_provider.folders import Folder, has_files
+from strongroom_oidc_provider.consents.folders import Folder, has_files
 from strongroom_oidc_provider.models import Client
 from strongroom_oidc_provider.oauth.errors import (
     InvalidDetails,

@@ -8,10 +8,10 @@ from flask import Response, json, request
 from werkzeug.datastructures import MultiDict
 
 from strongroom.plugin_api.host import HostAPI
-from strongroom_oidc_provider.clients import Clients
-from strongroom_oidc_provider.codes import Codes
+from strongroom_oidc_provider.clients.clients import Clients
 from strongroom_oidc_provider.documents.client import PRIVATE_KEY_JWT
 from strongroom_oidc_provider.documents.lookup import ClientLookup
+from strongroom_oidc_provider.logins.codes import Codes
 from strongroom_oidc_provider.oauth.assertions import Assertions
 from strongroom_oidc_provider.oauth.authentication import authenticate_basic, authenticate_post
 from strongroom_oidc_provider.oauth.client import OAuthClient

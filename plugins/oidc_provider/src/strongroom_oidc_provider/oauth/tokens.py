@@ -10,7 +10,7 @@ from authlib.oidc.core.util import create_half_hash
 from strongroom.plugin_api.grants import GrantTokens
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
-from strongroom_oidc_provider.folders import Folder
+from strongroom_oidc_provider.consents.folders import Folder
 from strongroom_oidc_provider.oauth.requests import ProviderRequest
 from strongroom_oidc_provider.scopes import OPENID
 

@@ -10,12 +10,12 @@ from flask import Response
 from strongroom.plugin_api.authentication import Sensitive
 from strongroom.plugin_api.request import get_service
 from strongroom.plugin_api.web import Access, ApiError, Blueprint, FieldError
-from strongroom_oidc_provider.brands import LOGOS, Brands
-from strongroom_oidc_provider.client_states import ClientStates
+from strongroom_oidc_provider.clients.brands import LOGOS, Brands
+from strongroom_oidc_provider.clients.pictures import TYPES
+from strongroom_oidc_provider.clients.states import ClientStates
 from strongroom_oidc_provider.errors import LOGO_REFUSED, LOGO_UNKNOWN, OUTDATED, UNKNOWN
 from strongroom_oidc_provider.limits import count
 from strongroom_oidc_provider.models import Client
-from strongroom_oidc_provider.pictures import TYPES
 from strongroom_oidc_provider.schemas import ClientLogoSchema, ClientSchema, ClientUsageSchema
 
 Json = dict[str, Any]

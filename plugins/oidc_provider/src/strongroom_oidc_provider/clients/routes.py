@@ -7,7 +7,7 @@ from strongroom.plugin_api.authentication import Sensitive
 from strongroom.plugin_api.request import current_host, get_service
 from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
 from strongroom.plugin_api.web import Access, Blueprint
-from strongroom_oidc_provider.clients import Clients
+from strongroom_oidc_provider.clients.clients import Clients
 from strongroom_oidc_provider.errors import (
     ACCOUNT_REFUSED,
     OUTDATED,

@@ -8,12 +8,12 @@ from flask import request
 
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
-from strongroom_oidc_provider.clients import Clients
-from strongroom_oidc_provider.consents import Consents
-from strongroom_oidc_provider.devices import Devices
+from strongroom_oidc_provider.clients.clients import Clients
+from strongroom_oidc_provider.consents.consents import Consents
+from strongroom_oidc_provider.devices.devices import Devices
+from strongroom_oidc_provider.logins.pages import CardVisit, split_scopes
+from strongroom_oidc_provider.logins.parked import ParkedRequests
 from strongroom_oidc_provider.models import Device
-from strongroom_oidc_provider.pages import CardVisit, split_scopes
-from strongroom_oidc_provider.parked import ParkedRequests
 
 PATH: Final = "/device"
 _ATTEMPTS: Final = 5

@@ -7,9 +7,9 @@ import click
 
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
-from strongroom_oidc_provider.brands import Brands
-from strongroom_oidc_provider.client_states import ClientStates
-from strongroom_oidc_provider.clients import Clients
+from strongroom_oidc_provider.clients.brands import Brands
+from strongroom_oidc_provider.clients.clients import Clients
+from strongroom_oidc_provider.clients.states import ClientStates
 from strongroom_oidc_provider.schemas import ClientChangesSchema
 
 

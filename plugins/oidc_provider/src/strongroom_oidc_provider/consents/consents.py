@@ -11,8 +11,8 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.state import Transaction
 from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.web import ApiError
+from strongroom_oidc_provider.consents.folders import Folder
 from strongroom_oidc_provider.errors import CONSENT_UNKNOWN
-from strongroom_oidc_provider.folders import Folder
 from strongroom_oidc_provider.models import Consent, clients, codes, consents, devices
 
 _NAME: Final = func.coalesce(clients.c.name, consents.c.client_name, "").label("name")

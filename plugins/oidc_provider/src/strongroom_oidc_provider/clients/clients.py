@@ -14,6 +14,8 @@ from strongroom.plugin_api.outbound import OutboundRefused
 from strongroom.plugin_api.paging import ResultPage
 from strongroom.plugin_api.state import Transaction
 from strongroom.plugin_api.web import ApiError, FieldError
+from strongroom_oidc_provider.clients.redirect_uris import find_fault
+from strongroom_oidc_provider.clients.service_accounts import require_account
 from strongroom_oidc_provider.device_client import find_device_client
 from strongroom_oidc_provider.errors import OUTDATED, SECRETLESS, TOO_MANY, UNKNOWN, URI_REFUSED
 from strongroom_oidc_provider.models import (
@@ -27,8 +29,6 @@ from strongroom_oidc_provider.models import (
     logouts,
 )
 from strongroom_oidc_provider.options import get_outbound_client
-from strongroom_oidc_provider.redirect_uris import find_fault
-from strongroom_oidc_provider.service_accounts import require_account
 
 _SECRET_BYTES: Final = 32
 _LIVE_SECRETS: Final = 2

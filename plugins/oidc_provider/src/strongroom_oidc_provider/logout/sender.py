@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.outbound import OutboundError, OutboundRefused
-from strongroom_oidc_provider.backchannel import LogoutQueue, PendingLogout
+from strongroom_oidc_provider.logout.backchannel import LogoutQueue, PendingLogout
 from strongroom_oidc_provider.options import get_outbound_client
 
 TYPE: Final = "logout+jwt"

@@ -12,20 +12,20 @@ from werkzeug.datastructures import MultiDict
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
-from strongroom_oidc_provider.assurance import find_requested, is_at_least
-from strongroom_oidc_provider.browser_requests import Unanswerable, read_parameters, redirect_form
-from strongroom_oidc_provider.consents import Consents, Given
+from strongroom_oidc_provider.consents.consents import Consents, Given
+from strongroom_oidc_provider.consents.folders import Folder
 from strongroom_oidc_provider.documents.errors import DocumentRefused, DocumentUnavailable
-from strongroom_oidc_provider.folders import Folder
+from strongroom_oidc_provider.logins.assurance import find_requested, is_at_least
+from strongroom_oidc_provider.logins.browser_requests import Unanswerable, read_parameters, redirect_form
+from strongroom_oidc_provider.logins.pages import ProviderPages
+from strongroom_oidc_provider.logins.parked import MAX_SEALED, ROOT, ParkedRequests
+from strongroom_oidc_provider.logins.pushed import PREFIX, SECONDS, PushedRequests
 from strongroom_oidc_provider.models import Client
 from strongroom_oidc_provider.oauth.client import CODE_METHODS
 from strongroom_oidc_provider.oauth.code_grant import require_single
 from strongroom_oidc_provider.oauth.errors import ConsentRequired, LoginRequired, ResponseTypeRefused
 from strongroom_oidc_provider.oauth.requests import Parameters, ProviderRequest
 from strongroom_oidc_provider.oauth.server import ProviderServer
-from strongroom_oidc_provider.pages import ProviderPages
-from strongroom_oidc_provider.parked import MAX_SEALED, ROOT, ParkedRequests
-from strongroom_oidc_provider.pushed import PREFIX, SECONDS, PushedRequests
 
 KNOWN: Final = (
     "response_type",

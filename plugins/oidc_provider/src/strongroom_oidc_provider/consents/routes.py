@@ -7,11 +7,11 @@ from urllib.parse import quote
 from strongroom.plugin_api.request import current_host, get_service
 from strongroom.plugin_api.schemas import DoneSchema
 from strongroom.plugin_api.web import Access, Blueprint
-from strongroom_oidc_provider.client_pages import show_client
-from strongroom_oidc_provider.consents import Consents
+from strongroom_oidc_provider.consents.client_page import show_client
+from strongroom_oidc_provider.consents.consents import Consents
 from strongroom_oidc_provider.errors import CONSENT_UNKNOWN
 from strongroom_oidc_provider.limits import count
-from strongroom_oidc_provider.pages import ProviderVisit
+from strongroom_oidc_provider.logins.pages import ProviderVisit
 from strongroom_oidc_provider.schemas import ConsentsSchema
 
 Json = dict[str, Any]

@@ -6,8 +6,8 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from strongroom.plugin_api.page_lists import page_links, page_number
-from strongroom_oidc_provider.folders import Folder, find_name
-from strongroom_oidc_provider.pages import ProviderVisit, split_scopes
+from strongroom_oidc_provider.consents.folders import Folder, find_name
+from strongroom_oidc_provider.logins.pages import ProviderVisit, split_scopes
 
 Json = dict[str, Any]
 

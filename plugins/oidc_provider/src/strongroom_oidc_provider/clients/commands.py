@@ -6,8 +6,8 @@ import click
 
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
-from strongroom_oidc_provider.brand_commands import make_brand_commands
-from strongroom_oidc_provider.clients import Clients
+from strongroom_oidc_provider.clients.brand_commands import make_brand_commands
+from strongroom_oidc_provider.clients.clients import Clients
 from strongroom_oidc_provider.schemas import NewClientSchema
 
 

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.visits import Visit
-from strongroom_oidc_provider.brands import Brands
+from strongroom_oidc_provider.clients.brands import Brands
+from strongroom_oidc_provider.consents.folders import Choice, Folder, find_choices, find_name, has_files
 from strongroom_oidc_provider.documents.client import DocumentClient
-from strongroom_oidc_provider.folders import Choice, Folder, find_choices, find_name, has_files
 from strongroom_oidc_provider.models import Client
 from strongroom_oidc_provider.scopes import API_SCOPES, CLAIM_SCOPES, OFFLINE_ACCESS, OPENID
 

@@ -13,9 +13,9 @@ from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.paging import read_records
 from strongroom.plugin_api.visits import PageApplication, Visit, current_visit, is_form_error
 from strongroom.plugin_api.web import LargeBody, MountedApplication, RestResponse
-from strongroom_oidc_provider.clients import Clients
-from strongroom_oidc_provider.pages import NAMED_SCOPES, ProviderPages, get_host
-from strongroom_oidc_provider.pictures import MAX_BYTES
+from strongroom_oidc_provider.clients.clients import Clients
+from strongroom_oidc_provider.clients.pictures import MAX_BYTES
+from strongroom_oidc_provider.logins.pages import NAMED_SCOPES, ProviderPages, get_host
 
 PREFIX: Final = "/applications"
 """The path of the pages, below the base path of the server."""

@@ -11,7 +11,7 @@ from flask import request
 from werkzeug.http import dump_cookie
 
 from strongroom.plugin_api.host import HostAPI
-from strongroom_oidc_provider.browser_requests import get_base_path, redirect_exactly
+from strongroom_oidc_provider.logins.browser_requests import get_base_path, redirect_exactly
 
 ROOT: Final = "/oauth2/authorize"
 CLIENT: Final = "client"

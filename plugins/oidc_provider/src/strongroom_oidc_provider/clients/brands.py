@@ -11,12 +11,12 @@ from sqlalchemy import delete, insert, select, update
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.pages import PageBrand
 from strongroom.plugin_api.web import ApiError, FieldError
-from strongroom_oidc_provider.browser_requests import get_base_path
-from strongroom_oidc_provider.clients import Clients, require_current
+from strongroom_oidc_provider.clients.clients import Clients, require_current
+from strongroom_oidc_provider.clients.pictures import find_suffix
 from strongroom_oidc_provider.errors import LOGO_REFUSED
+from strongroom_oidc_provider.logins.browser_requests import get_base_path
+from strongroom_oidc_provider.logins.parked import CLIENT, ROOT
 from strongroom_oidc_provider.models import Client, clients, logos
-from strongroom_oidc_provider.parked import CLIENT, ROOT
-from strongroom_oidc_provider.pictures import find_suffix
 
 LOGOS: Final = "/oauth2/logos"
 """The path of the pictures."""

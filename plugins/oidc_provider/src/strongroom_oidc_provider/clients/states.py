@@ -8,7 +8,7 @@ from sqlalchemy import delete, func, select, update
 
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
-from strongroom_oidc_provider.clients import require_current
+from strongroom_oidc_provider.clients.clients import require_current
 from strongroom_oidc_provider.errors import UNKNOWN
 from strongroom_oidc_provider.models import Client, clients, codes, consents, devices
 

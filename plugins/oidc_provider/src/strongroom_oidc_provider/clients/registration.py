@@ -12,13 +12,13 @@ from sqlalchemy import delete, exists, select
 
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
-from strongroom_oidc_provider.clients import Clients
+from strongroom_oidc_provider.clients.clients import Clients
+from strongroom_oidc_provider.clients.redirect_uris import MAX_LENGTH, find_fault
 from strongroom_oidc_provider.documents.client import get_described_resources
 from strongroom_oidc_provider.errors import TOO_MANY
 from strongroom_oidc_provider.models import Client, clients, consents
 from strongroom_oidc_provider.oauth.client import SECRET_METHODS
 from strongroom_oidc_provider.options import OFF, TOKEN
-from strongroom_oidc_provider.redirect_uris import MAX_LENGTH, find_fault
 
 KEPT: Final = 24 * 60 * 60 * 1000
 """How long a client without a consent is kept, in milliseconds."""

@@ -8,13 +8,17 @@ from flask import request
 
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
-from strongroom_oidc_provider.browser_requests import Unanswerable, redirect_exactly, redirect_form
 from strongroom_oidc_provider.documents.errors import DocumentRefused, DocumentUnavailable
 from strongroom_oidc_provider.documents.lookup import ClientLookup
+from strongroom_oidc_provider.logins.browser_requests import (
+    Unanswerable,
+    redirect_exactly,
+    redirect_form,
+)
+from strongroom_oidc_provider.logins.pages import ProviderPages
+from strongroom_oidc_provider.logins.parked import ParkedRequests
 from strongroom_oidc_provider.models import Client
 from strongroom_oidc_provider.oauth.redirects import add_parameters
-from strongroom_oidc_provider.pages import ProviderPages
-from strongroom_oidc_provider.parked import ParkedRequests
 
 ROOT: Final = "/oauth2/end-session"
 KNOWN: Final = ("id_token_hint", "client_id", "post_logout_redirect_uri", "state")

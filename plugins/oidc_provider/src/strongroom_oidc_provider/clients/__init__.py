@@ -1,0 +1,1 @@
+"""Clients, which administrators of the server manage, or which register themselves."""

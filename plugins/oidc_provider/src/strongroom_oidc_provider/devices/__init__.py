@@ -1,0 +1,1 @@
+"""Logins on devices without a browser (RFC 8628)."""

@@ -1,0 +1,1 @@
+"""Logins of users to clients: authorizations and codes (OpenID Connect Core, section 3.1)."""
