@@ -51,6 +51,7 @@ ACCEPTED: Final[Mapping[str, tuple[bool, bool]]] = {
 UNCOMPRESSED: Final[Mapping[str, str]] = {
     "list_access_keys": "keys of a user, whose names others may choose",
     "list_authorizations": "logins of a user: short",
+    "list_client_actions": "actions of one client: short",
     "list_credentials": "contacts of a user: short",
     "list_factors": "second factors of a user: short",
     "list_invitations": "invitations may have links",

@@ -86,6 +86,7 @@ READ_ROUTES = {
     "/users/<user_id>/access-keys",
     "/users/<user_id>/access-keys/<key_id>",
     "/users/<user_id>/authorizations",
+    "/users/<user_id>/client-actions/<client_id>",
     "/users/<user_id>/credentials",
     "/users/<user_id>/deletion",
     "/api/v1/tenants/<tenant_id>/search",
@@ -267,7 +268,7 @@ def test_the_services_refuse_it_to_plugins(api: Api, state: str) -> None:
 def test_every_read_route_is_listed(api: Api) -> None:
     rules = {rule.rule for rule in api.app.url_map.iter_rules() if "GET" in (rule.methods or ())}
     assert rules == READ_ROUTES
-    assert len(READ_ROUTES) == 78
+    assert len(READ_ROUTES) == 79
 
 
 STORES = ("content/storage/", "extensions/storage_maintenance/")

@@ -28,7 +28,8 @@ from strongroom.web.http.routing import Operation
 pytestmark = pytest.mark.both_databases
 
 DELETION = "/users/<user_id>/deletion"
-SELF_ONLY = ("/users/<user_id>/invitations", DELETION)
+CLIENT_ACTIONS = "/users/<user_id>/client-actions/<client_id>"
+SELF_ONLY = ("/users/<user_id>/invitations", CLIENT_ACTIONS, DELETION)
 KINDS = (*PEOPLE, USER_KEY, TENANT_KEY, *SERVER_KEYS, *ADMINISTRATOR_KEYS)
 
 
@@ -72,6 +73,9 @@ def exists(rule: str, target: Target) -> bool:
     """Return whether there is what a path names; of what users have, there is nothing."""
     if rule == DELETION:
         return False
+    if rule == CLIENT_ACTIONS:
+        # Any client has a list, which is empty.
+        return target not in ABSENT
     if rule.endswith("<account_id>"):
         return target is Target.SERVICE
     return "<" not in rule.replace("<user_id>", "") and not (names_user(rule) and target in ABSENT)
