@@ -77,12 +77,18 @@ _TEXTS: Final = """() => {
     }
     return texts.map(text => text.trim()).filter(Boolean);
 }"""
-# In the order of the document. Of radio buttons, Tab reaches one.
+# In the order of the document, or of what is seen where a style sheet declares that (``reading-flow``).
+# Of radio buttons, Tab reaches one.
 _CONTROLS: Final = """() => {
     const fields = "button, input, select, textarea", others = "summary, audio[controls], iframe";
     const selector = `a[href], ${fields}, ${others}, [tabindex]`;
-    globalThis.controlsOfTest = [...document.querySelectorAll(selector)].filter(item =>
-      item.checkVisibility({visibilityProperty: true}) && !item.disabled && item.tabIndex >= 0
+    const inOrder = item => {
+      const style = getComputedStyle(item), parts = [...item.children];
+      const isReversed = style.readingFlow === "flex-visual" && style.flexDirection.endsWith("reverse");
+      return [item, ...(isReversed ? parts.reverse() : parts).flatMap(inOrder)];
+    };
+    globalThis.controlsOfTest = inOrder(document.body).filter(item => item.matches(selector)
+      && item.checkVisibility({visibilityProperty: true}) && !item.disabled && item.tabIndex >= 0
       && item.type !== "hidden" && !(item.type === "radio" && !item.checked));
     document.body.tabIndex = -1;
     document.body.focus();
