@@ -191,16 +191,16 @@ class Client:
     is_trusted: bool
     redirect_uris: tuple[str, ...]
     scopes: tuple[str, ...]
-    resources: tuple[str, ...]
-    post_logout_redirect_uris: tuple[str, ...]
-    backchannel_logout_uri: str | None
-    service_account_id: str | None
-    service_tenant_id: str | None
-    has_device_login: bool
-    is_self_registered: bool
-    revision: int
-    created_at: int
-    updated_at: int
+    resources: tuple[str, ...] = ()
+    post_logout_redirect_uris: tuple[str, ...] = ()
+    backchannel_logout_uri: str | None = None
+    service_account_id: str | None = None
+    service_tenant_id: str | None = None
+    has_device_login: bool = False
+    is_self_registered: bool = False
+    revision: int = 1
+    created_at: int = 0
+    updated_at: int = 0
     disabled_at: int | None = None
     accent: str | None = None
     terms_url: str | None = None
@@ -214,6 +214,12 @@ class Client:
         lists = {name: tuple(values[name] or ()) for name in _LISTS}
         flags = {name: bool(values[name]) for name in ("has_device_login", "is_self_registered")}
         return cls(**{**values, **lists, **flags})
+
+
+def _read_scoped(kind: Any, row: Any) -> dict[str, Any]:
+    """Return the members of a class with scopes from the columns of a row that have their names."""
+    values: dict[str, Any] = {name: getattr(row, name) for name in kind.__slots__}
+    return {**values, "scopes": tuple(values["scopes"])}
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,8 +255,7 @@ class Code:
     @classmethod
     def from_row(cls, row: Any) -> "Code":
         """Return the code of a row."""
-        values: dict[str, Any] = {name: getattr(row, name) for name in cls.__slots__}
-        return cls(**{**values, "scopes": tuple(values["scopes"])})
+        return cls(**_read_scoped(cls, row))
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,8 +291,7 @@ class Device:
     @classmethod
     def from_row(cls, row: Any) -> "Device":
         """Return the device of a row."""
-        values: dict[str, Any] = {name: getattr(row, name) for name in cls.__slots__}
-        return cls(**{**values, "scopes": tuple(values["scopes"])})
+        return cls(**_read_scoped(cls, row))
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,5 +322,4 @@ class Consent:
     @classmethod
     def from_row(cls, row: Any) -> "Consent":
         """Return the consent of a row, with the name of the client."""
-        values: dict[str, Any] = {name: getattr(row, name) for name in cls.__slots__}
-        return cls(**{**values, "scopes": tuple(values["scopes"])})
+        return cls(**_read_scoped(cls, row))
