@@ -54,7 +54,7 @@ class Desk:
 
     def watch(self, page: Page) -> None:
         """Note the errors that the browser reports on a page."""
-        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("pageerror", lambda error: self.faults.append(error.stack or str(error)))
         page.on("console", lambda message: self._note(message.type, message.text))
 
     def _note(self, kind: str, text: str) -> None:
@@ -77,4 +77,4 @@ def desk_at(server: LiveServer, browser: Browser, **options: Any) -> Iterator[De
     desk.log_in()
     yield desk
     desk.context.close()
-    assert desk.faults == []
+    assert desk.faults == [], desk.faults

@@ -172,6 +172,19 @@ def test_a_refused_link_stays_in_the_dialog_with_its_input(desk: Desk) -> None:
     expect(desk.page.locator("dialog #link-url")).to_be_visible()
 
 
+def test_a_dialog_that_is_closed_asks_for_no_strength_of_its_password(desk: Desk) -> None:
+    dialog = open_dialog(desk)
+    dialog.get_by_text("More options").click()
+    requests: list[str] = []
+    desk.page.on("request", lambda request: requests.append(request.method))
+    desk.page.clock.install()
+    dialog.get_by_label("Password (optional)").fill("Correct1Horse")
+    desk.page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    desk.page.clock.run_for(1000)
+    assert "POST" not in requests
+
+
 def test_a_member_beyond_the_offered_ones_is_found_by_the_server(desk: Desk) -> None:
     add_members(desk, "Zhang Yan", "Zhang Wei")
     # The page of a space with more members than it offers has only the first ones, and a path.

@@ -29,6 +29,8 @@ document.addEventListener("submit", (event) => {
 }, true);
 
 async function judge(input) {
+  // A dialog that was closed has taken its field away.
+  if (!input.isConnected) return;
   const password = input.value, hint = document.getElementById(`${input.id}-strength`);
   const body = JSON.stringify({password});
   const headers = {"Content-Type": "application/json"};
