@@ -41,7 +41,7 @@ class ProviderAnswersContract:
 
     @pytest.fixture
     def login(self, harness: PlatformHarness, through: "ThroughProxies") -> Iterator[Any]:
-        login = make_login(harness, through, **_LIMITS)
+        login = make_login(harness, through)
         yield login
         login.close()
 
@@ -113,7 +113,9 @@ def _spoil_each(harness: PlatformHarness, through: ThroughProxies, fault: Fault)
     assert isinstance(genuine, VerifiedCredential), genuine
     for after in range(MOST_REQUESTS):
         began = time.monotonic()
-        outcome = _first_login(harness, through, partial(through.spoil, fault, after=after))
+        outcome = _first_login(
+            harness, through, partial(through.spoil, fault, after=after), **_LIMITS
+        )
         assert time.monotonic() - began < _PATIENCE
         is_over = through.is_waiting
         through.spoil(None, after=0)
@@ -126,10 +128,13 @@ def _spoil_each(harness: PlatformHarness, through: ThroughProxies, fault: Fault)
 
 
 def _first_login(
-    harness: PlatformHarness, through: ThroughProxies, prepare: Callable[[], None] = lambda: None
+    harness: PlatformHarness,
+    through: ThroughProxies,
+    prepare: Callable[[], None] = lambda: None,
+    **limits: float,
 ) -> Any:
     harness.begin_minute()
-    with closing(make_login(harness, through, **_LIMITS)) as login:
+    with closing(make_login(harness, through, **limits)) as login:
         proof = harness.new_proof(login)
         prepare()
         return _outcome(login, proof)
