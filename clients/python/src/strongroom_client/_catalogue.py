@@ -163,6 +163,10 @@ class TokenRequired(UnauthorizedError, code="error.token-required"):
     """401 `error.token-required`: An access token is required: Authorization: Bearer ..."""
 
 
+class WechatAccessDenied(UnauthorizedError, code="error.wechat-access-denied"):
+    """401 `error.wechat-access-denied`: The login was refused at WeChat."""
+
+
 class WechatCodeExpired(UnauthorizedError, code="error.wechat-code-expired"):
     """401 `error.wechat-code-expired`: The WeChat code has expired."""
 

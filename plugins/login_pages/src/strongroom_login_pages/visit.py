@@ -102,8 +102,9 @@ class LoginVisit(Visit):
             raise FormMalformed from error
 
     def update(self, **changes: Any) -> None:
-        """Change members of the flow, or of the flash: ``notice`` and ``problem``."""
-        shown = {name: changes.pop(name) for name in ("notice", "problem") if name in changes}
+        """Change members of the flow, or of the flash: ``notice``, its ``names``, and ``problem``."""
+        members = ("notice", "names", "problem")
+        shown = {name: changes.pop(name) for name in members if name in changes}
         changed = replace(self.flow, **changes)
         if changed != self.flow:
             self.flow = changed

@@ -91,7 +91,7 @@ class TestRules:
 
 
 SENTENCES = {
-    "refuse": ("You have not confirmed the login there.", "您没有在对方平台确认登录。"),
+    "refuse": ("You cancelled at ", "您已在"),
     "outsider": ("Only members of the organisation can", "只有该组织的成员可以"),
     "stranger": ("This account cannot log in here.", "此账号不能在这里登录。"),
     "late": ("The login took too long", "登录超时"),

@@ -7,6 +7,7 @@ from typing import Final
 
 from strongroom.plugin_api.web import ErrorKind
 from strongroom_login_oauth.errors import (
+    AccessDenied,
     ClientFault,
     CodeExpired,
     CodeInvalid,
@@ -46,7 +47,15 @@ class DataInvalid(ClientFault):
 
 APP_UNKNOWN: Final = unknown_kind(METHOD, "app")
 
-FAULTS: Final = (CodeInvalid, CodeUsed, CodeExpired, PersonBlocked, PhoneCodeInvalid, DataInvalid)
+FAULTS: Final = (
+    CodeInvalid,
+    CodeUsed,
+    CodeExpired,
+    AccessDenied,
+    PersonBlocked,
+    PhoneCodeInvalid,
+    DataInvalid,
+)
 """The refusals that clients may get."""
 
 BUSY: Final = -1

@@ -201,7 +201,7 @@ def _finish_login(state: str, code: str | None) -> Any:
         return host.browser.refuse_login(error)
     path = begin_path(login, app)
     link = next((link.name for link in login_links(host, login) if link.path == path), None)
-    # A person who has denied comes back without a code, which the app rejects.
+    # A person who has denied comes back without a code, which the login method rejects.
     return host.browser.finish_login(METHOD, {"app": app, "code": code or ""}, link=link)
 
 

@@ -7,7 +7,7 @@ person in without one.
 from typing import ClassVar, Final
 from urllib.parse import quote, urlencode
 
-from strongroom_login_oauth.errors import CodeInvalid, ProviderError
+from strongroom_login_oauth.errors import AccessDenied, ProviderError
 from strongroom_login_oauth.provider import Answer, Identity, Start
 from strongroom_login_wechat.api import WeChatApi
 from strongroom_login_wechat.app import App
@@ -57,7 +57,7 @@ class WebApp(App):
     def identify(self, answer: Answer) -> Identity:
         """Redeem the code, and return the identity of the person."""
         if not answer.code:
-            raise CodeInvalid("the code is missing")
+            raise AccessDenied("the redirect has no code")
         grant = self._api.get(
             "/sns/oauth2/access_token",
             appid=self.appid,

@@ -232,7 +232,7 @@ class RedirectLoginContract:
         browser = Browser(server)
         self.come_back(browser, harness.refuse(self.press(browser, begin_path)))
         assert browser.path.startswith("/account/login")
-        assert 'role="alert"' in browser.page.text
+        assert "You cancelled at " in browser.page.text
 
     def test_the_answer_counts_in_the_browser_that_has_begun(
         self, harness: Harness, server: LiveServer, begin_path: str

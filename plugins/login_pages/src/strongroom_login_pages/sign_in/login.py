@@ -78,7 +78,7 @@ class Login:
             visit.update(return_to=None, resume=resume)
         flash, hint = visit.take_flash(), visit.request.args.get(HINT, "")[:MAX_HINT]
         values = {"username": hint} if hint else {}
-        return self._form(visit, notice=flash.notice, problem=flash.problem, **values)
+        return self._form(visit, flash=flash, notice=flash.notice, problem=flash.problem, **values)
 
     def show_expired(self, visit: LoginVisit) -> Any:
         """Show a fresh form in place of one that is no longer valid, with the name that was entered."""

@@ -17,6 +17,7 @@ TERMS_MISSING: Final = "error.terms-not-accepted"
 """The error of a registration, and of a login that registers, without the consent."""
 
 _CHALLENGE: Final = "error.second-factor-required"
+_DENIED: Final = "error.provider-access-denied"
 _ENROLMENT: Final = "error.second-factor-enrolment-required"
 _OWN: Final = ("id", "methods", "expiresAt")
 
@@ -51,7 +52,11 @@ class LoginProgress:
 
     def begin_again(self, visit: LoginVisit, response: RestResponse) -> Any:
         """Go to the login page, which shows the error: the code of this request is used."""
-        if (notice := known_text(response.error)) is not None:
+        notice, way = known_text(response.error), visit.flow.attempt.way
+        platform = next((link.platform for link in visit.login_links() if link.name == way), "")
+        if notice == _DENIED and platform:
+            visit.update(notice="cancelled-at", names={"platform": platform})
+        elif notice is not None:
             visit.update(notice=notice)
         else:
             # An error of a plugin, whose message is in the language of the browser.
