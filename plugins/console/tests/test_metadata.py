@@ -53,12 +53,13 @@ def test_what_rows_cannot_show_is_text(value: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "fault"),
-    [([("", "x")], "row-without-key"), ([("a", "1"), ("a", "2")], "key-repeated")],
+    ("rows", "fault", "place"),
+    [([("", "x")], "row-without-key", 0), ([("a", "1"), ("a", "2")], "key-repeated", 1)],
 )
-def test_a_faulty_row_is_named(rows: list[tuple[str, str]], fault: str) -> None:
-    with pytest.raises(RowFaulty, match=fault):
+def test_a_faulty_row_is_named(rows: list[tuple[str, str]], fault: str, place: int) -> None:
+    with pytest.raises(RowFaulty, match=fault) as caught:
         parse_rows(rows, json.loads)
+    assert caught.value.place == place
 
 
 def test_a_row_without_a_value_is_left_out() -> None:

@@ -219,7 +219,14 @@ def test_metadata_is_edited_as_rows(api: Api, browser: PageBrowser, other: Perso
     stored = api.get(f"/users/{other.id}/server-metadata", by=admin).json
     assert stored == {"plan": "pro", "note": 5}
     page = browser.open(path, {**form, "key": ["a", "a"], "value": ["kept <b>", "2"]})
-    assert (page.status_code, browser.message) == (400, "Two rows have the same key.")
+    assert page.status_code == 400
+    faulty = re.search(
+        r'<input name="key" value="a"[^>]* aria-invalid="true"[^>]*>\s*<p class="fault"[^>]*>([^<]+)',
+        page.text,
+    )
+    assert faulty
+    assert faulty.group(1) == "Two rows have the same key."
+    assert page.text.count('aria-invalid="true"') == 1
     assert 'value="kept &lt;b&gt;"' in page.text
 
 

@@ -13,7 +13,15 @@ _BLANK: Final[Sequence[Row]] = (("", ""), ("", ""))
 
 
 class RowFaulty(ValueError):
-    """A row has no key, or the key of another. The text is the key of a text of the page."""
+    """A row has no key, or the key of another. The text is the key of a text of the page.
+
+    Args:
+        place: the index of the row.
+    """
+
+    def __init__(self, text: str, place: int) -> None:
+        super().__init__(text)
+        self.place = place
 
 
 def list_rows(value: Mapping[str, Any]) -> Sequence[Row] | None:
@@ -33,13 +41,13 @@ def parse_rows(rows: Sequence[Row], parse: Callable[[str], Any]) -> Mapping[str,
         RowFaulty: a key is missing or repeated.
     """
     members: dict[str, Any] = {}
-    for key, text in rows:
+    for place, (key, text) in enumerate(rows):
         if not text.strip():
             continue
         if not key.strip():
-            raise RowFaulty("row-without-key")
+            raise RowFaulty("row-without-key", place)
         if key in members:
-            raise RowFaulty("key-repeated")
+            raise RowFaulty("key-repeated", place)
         members[key] = _parsed(text, parse)
     return members
 

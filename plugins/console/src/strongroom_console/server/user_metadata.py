@@ -56,6 +56,7 @@ def change_rows(user_id: str, kind: str) -> Any:
             typed={kind: typed},
             faulty_rows=kind,
             row_fault=str(error),
+            faulty_place=error.place,
             status=HTTPStatus.BAD_REQUEST,
         )
     except ValueError:
@@ -78,7 +79,7 @@ def _page(
     before = {kind: json.dumps(value, ensure_ascii=False, indent=2) for kind, value in stored.items()}
     texts = {**before, **(text or {})}
     rows = {**{kind: list_rows(value) for kind, value in stored.items()}, **(typed or {})}
-    faults = {"faulty_kind": "", "fault": "", "faulty_rows": "", "row_fault": ""}
+    faults = {"faulty_kind": "", "fault": "", "faulty_rows": "", "row_fault": "", "faulty_place": None}
     shown = {"before": before, "texts": texts, "rows": rows, **faults, **values}
     return person_page(visit, "server/user_metadata.html", user_id, "metadata", **shown)
 
