@@ -105,7 +105,7 @@ def test_a_service_account_gets_keys(api: Api, browser: PageBrowser) -> None:
     assert browser.message == "The service account was created."
     here = browser.path.removeprefix(ROOT)
     send(browser, here, f"{here}keys", name="Sync", scopes=["users:read"])
-    key = re.search(r'class="secret">([^<]+)', browser.page.text)
+    key = re.search(r'class="secret" id="secret">([^<]+)', browser.page.text)
     assert key
     assert api.get("/users", by=Person("", "", key.group(1))).status_code == 200
     assert key.group(1) not in browser.open(ROOT + here).text
@@ -146,7 +146,7 @@ def test_a_fresh_proof_leads_back_to_the_form(api: Api, browser: PageBrowser) ->
     assert browser.path == ROOT + here
     assert browser.message == "Confirmed. Now send the form again."
     send(browser, here, f"{here}keys", name="Sync", scopes=["users:read"])
-    assert 'class="secret">' in browser.page.text
+    assert 'class="secret" id="secret">' in browser.page.text
 
 
 def test_logins_are_listed(browser: PageBrowser) -> None:

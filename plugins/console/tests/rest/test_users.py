@@ -56,7 +56,7 @@ def test_a_new_user_gets_a_temporary_password(api: Api, browser: PageBrowser, pe
     described = {"name": HOSTILE, "email": "anna@example.com", "emailVerified": "on", "locale": "zh"}
     page = browser.open(f"{USERS}new", {**form, **described, "access": "password"})
     assert page.status_code == 200
-    password = re.search(r'<code class="secret">([^<]+)', page.text)
+    password = re.search(r'<code class="secret" id="secret">([^<]+)', page.text)
     assert password
     assert "<img" not in page.text
     refused = api.log_in("anna@example.com", password.group(1))
@@ -72,7 +72,7 @@ def test_a_new_user_gets_a_link_or_a_message(api: Api, browser: PageBrowser) -> 
     shown = browser.open(
         f"{USERS}new", {**form, "name": "A", "email": "a@example.com", "access": "link"}
     )
-    assert 'class="secret">http' in shown.text
+    assert 'class="secret" id="secret">http' in shown.text
     browser.open(f"{USERS}new", {**form, "name": "B", "email": "b@example.com", "access": "sent"})
     assert browser.message == "The account was created."
     assert "b@example.com" in str(api.outbox())
@@ -157,7 +157,7 @@ def test_a_user_gets_a_new_password(api: Api, browser: PageBrowser, other: Perso
     change(browser, other, "links", "sessions", kind="reset", send="on")
     assert browser.message == "The link was sent."
     change(browser, other, "links", "sessions", kind="reset")
-    assert 'class="secret">http' in browser.page.text
+    assert 'class="secret" id="secret">http' in browser.page.text
     change(browser, other, "links", "sessions", kind="wrong")
     assert 'role="alert"' in browser.page.text
 
