@@ -85,6 +85,20 @@ def test_settings_are_saved(pages: Pages, api: Api) -> None:
     assert "another revision" in pages.get(path)
 
 
+def test_logins_by_a_code_and_logout_notices_are_settings(pages: Pages) -> None:
+    path, _ = pages.create()
+    fields = {"name": "Docs", "redirectUris": URI, "scopes": ["openid"]}
+    for sent in ({"deviceLogin": "on", "backchannelLogoutUri": f"{URI}/logout"}, {}):
+        revision = re.search(r'name="revision" value="(\d+)"', pages.get(path))
+        assert revision
+        pages.post(f"{path}settings", revision=revision[1], **fields, **sent)
+        page = pages.get(path)
+        switch = re.search(r'<input[^>]*name="deviceLogin"[^>]*>', page)
+        assert switch
+        assert (" checked" in switch[0]) == bool(sent)
+        assert (f'value="{URI}/logout"' in page) == bool(sent)
+
+
 def test_a_fault_stands_at_its_field(pages: Pages) -> None:
     path, _ = pages.create()
     pages.get(path)

@@ -30,7 +30,7 @@ _REST: Final = "/api/v1/clients"
 _PAGE_SIZE: Final = 50
 _FORM_BYTES: Final = MAX_BYTES + 16 * 1024
 _LINES: Final = ("redirectUris", "postLogoutRedirectUris", "resources")
-_TEXTS: Final = ("accent", "termsUrl", "privacyUrl")
+_TEXTS: Final = ("accent", "termsUrl", "privacyUrl", "backchannelLogoutUri")
 
 pages = Blueprint("application_pages", __name__)
 
@@ -134,6 +134,7 @@ def update_client(client_id: str) -> Any:
         "name": form.get("name", "").strip(),
         "scopes": form.getlist("scopes"),
         "trusted": "trusted" in form,
+        "deviceLogin": "deviceLogin" in form,
         **{name: form.get(name, "").strip() or None for name in _TEXTS},
     }
     response = visit.rest("PATCH", _rest(client_id), body)
