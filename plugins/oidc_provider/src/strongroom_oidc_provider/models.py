@@ -216,6 +216,11 @@ class Client:
         return cls(**{**values, **lists, **flags})
 
 
+def is_document_id(client_id: str) -> bool:
+    """Return whether the id of a client is the URL of its document."""
+    return client_id.startswith("https://")
+
+
 def _read_scoped(kind: Any, row: Any) -> dict[str, Any]:
     """Return the members of a class with scopes from the columns of a row that have their names."""
     values: dict[str, Any] = {name: getattr(row, name) for name in kind.__slots__}
@@ -316,8 +321,9 @@ class Consent:
     @property
     def key(self) -> str:
         """The client in paths: its id, or the hash of an id that is a URL."""
-        is_url = self.client_id.startswith("https://")
-        return hashlib.sha256(self.client_id.encode()).hexdigest()[:36] if is_url else self.client_id
+        if not is_document_id(self.client_id):
+            return self.client_id
+        return hashlib.sha256(self.client_id.encode()).hexdigest()[:36]
 
     @classmethod
     def from_row(cls, row: Any) -> "Consent":

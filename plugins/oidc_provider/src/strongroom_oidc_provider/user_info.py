@@ -1,14 +1,14 @@
 """The endpoint for user information (OpenID Connect Core, section 5.3)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from flask import Response, json, request
+from flask import Response, request
 
 from strongroom.plugin_api.grants import TokenReport
 from strongroom.plugin_api.host import HostAPI
 from strongroom_oidc_provider.claims import get_claims
+from strongroom_oidc_provider.json_responses import make_response
 from strongroom_oidc_provider.scopes import OPENID
 
 _INVALID: Final = (401, "invalid_token", "The access token is invalid or has expired.")
@@ -26,7 +26,7 @@ class UserInfoEndpoint:
         token = _find_token()
         if token is None:
             # Without an error, because the request had no authentication (RFC 6750, section 3.1).
-            return _respond(401, {}, "Bearer")
+            return make_response(401, {}, "Bearer")
         report = self._host.grants.inspect(token)
         if report is None or report.is_refresh_token:
             return _refuse(*_INVALID)
@@ -38,7 +38,7 @@ class UserInfoEndpoint:
         user = self._host.users.find_active(report.grant.user_id)
         if user is None:
             return _refuse(*_INVALID)
-        return _respond(200, get_claims(user, report.scopes))
+        return make_response(200, get_claims(user, report.scopes))
 
 
 def _find_token() -> str | None:
@@ -53,11 +53,4 @@ def _refuse(status: int, error: str, description: str) -> Response:
     body = {"error": error, "error_description": description}
     scope = f', scope="{OPENID}"' if status == _INSUFFICIENT[0] else ""
     challenge = f'Bearer error="{error}", error_description="{description}"{scope}'
-    return _respond(status, body, challenge)
-
-
-def _respond(status: int, body: Mapping[str, object], challenge: str | None = None) -> Response:
-    response = Response(json.dumps(body), status, mimetype="application/json")
-    if challenge is not None:
-        response.headers["WWW-Authenticate"] = challenge
-    return response
+    return make_response(status, body, challenge)

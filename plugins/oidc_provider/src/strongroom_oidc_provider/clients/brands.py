@@ -6,17 +6,17 @@ from hashlib import sha256
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, insert, select
 
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.pages import PageBrand
 from strongroom.plugin_api.web import ApiError, FieldError
-from strongroom_oidc_provider.clients.clients import Clients, require_current
+from strongroom_oidc_provider.clients.clients import Clients, require_current, write_change
 from strongroom_oidc_provider.clients.pictures import find_suffix
 from strongroom_oidc_provider.errors import LOGO_REFUSED
 from strongroom_oidc_provider.logins.browser_requests import get_base_path
 from strongroom_oidc_provider.logins.parked import CLIENT, ROOT
-from strongroom_oidc_provider.models import Client, clients, logos
+from strongroom_oidc_provider.models import Client, logos
 
 LOGOS: Final = "/oauth2/logos"
 """The path of the pictures."""
@@ -66,9 +66,8 @@ class Brands:
         return PageBrand(client.name, logo, client.accent, client.terms_url, client.privacy_url)
 
     def _replace(self, client_id: str, name: str | None, content: bytes, revision: int | None) -> Client:
-        now, ours = self._host.clock.now(), clients.c.id == client_id
+        now = self._host.clock.now()
         logo = None if name is None else f"{LOGOS}/{client_id}/{name}"
-        values = {"logo": logo, "revision": clients.c.revision + 1, "updated_at": now}
         with self._host.database.write() as tx:
             require_current(tx, client_id, revision)
             tx.execute(delete(logos).where(logos.c.client_id == client_id))
@@ -77,8 +76,7 @@ class Brands:
                     insert(logos),
                     [{"client_id": client_id, "name": name, "content": b64encode(content).decode()}],
                 )
-            tx.execute(update(clients).where(ours).values(values))
-            client = Client.from_row(tx.first(select(clients).where(ours)))
+            client = write_change(tx, client_id, {"logo": logo}, now)
             about = {"name": client.name, "changed": "logo"}
             self._host.audit("client-update", "client", client_id, about, transaction=tx)
         return client

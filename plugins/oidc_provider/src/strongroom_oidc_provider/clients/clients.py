@@ -115,17 +115,11 @@ class Clients:
     def update(self, client_id: str, body: Mapping[str, Any], revision: int | None = None) -> Client:
         """Change a client."""
         account = require_account(self._host, body, is_public=self.get(client_id).is_public)
-        values = {
-            **_columns(body),
-            **account,
-            "revision": clients.c.revision + 1,
-            "updated_at": self._host.clock.now(),
-        }
+        values, now = {**_columns(body), **account}, self._host.clock.now()
         with self._host.database.write() as tx:
             client = require_current(tx, client_id, revision)
             self._require_uris(body, is_public=client.is_public)
-            tx.execute(update(clients).where(clients.c.id == client_id).values(values))
-            client = _get(tx, client_id)
+            client = write_change(tx, client_id, values, now)
             changed = " ".join(sorted(_COLUMNS.keys() & body.keys()))
             self._record(tx, "update", client, changed=changed)
         return client
@@ -227,6 +221,13 @@ def require_current(tx: Transaction, client_id: str, revision: int | None) -> Cl
     if revision is not None and row.revision != revision:
         raise ApiError(OUTDATED)
     return Client.from_row(row)
+
+
+def write_change(tx: Transaction, client_id: str, values: Mapping[str, Any], now: int) -> Client:
+    """Write columns of a client as its next revision; return the client."""
+    change = {**values, "revision": clients.c.revision + 1, "updated_at": now}
+    tx.execute(update(clients).where(clients.c.id == client_id).values(change))
+    return _get(tx, client_id)
 
 
 def _live(stored: Secrets, now: int) -> list[dict[str, Any]]:

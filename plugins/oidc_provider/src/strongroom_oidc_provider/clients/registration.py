@@ -13,9 +13,11 @@ from sqlalchemy import delete, exists, select
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
 from strongroom_oidc_provider.clients.clients import Clients
+from strongroom_oidc_provider.clients.names import read_name
 from strongroom_oidc_provider.clients.redirect_uris import MAX_LENGTH, find_fault
 from strongroom_oidc_provider.documents.client import get_described_resources
 from strongroom_oidc_provider.errors import TOO_MANY
+from strongroom_oidc_provider.json_responses import make_response
 from strongroom_oidc_provider.models import Client, clients, consents
 from strongroom_oidc_provider.oauth.client import SECRET_METHODS
 from strongroom_oidc_provider.options import OFF, TOKEN
@@ -25,7 +27,6 @@ KEPT: Final = 24 * 60 * 60 * 1000
 
 _GRANTS: Final = ("authorization_code", "refresh_token")
 _METHODS: Final = (*SECRET_METHODS, "none")
-_MAX_NAME: Final = 60
 _MAX_URIS: Final = 10
 
 Json = dict[str, Any]
@@ -62,8 +63,8 @@ class Registrations:
         except RegistrationRefused as refusal:
             body = {"error": refusal.error, "error_description": str(refusal)}
             challenge = 'Bearer error="invalid_token"' if refusal.error == "invalid_token" else None
-            return _respond(refusal.status, body, challenge)
-        return _respond(201, _describe(client, metadata, secret))
+            return make_response(refusal.status, body, challenge, stored=False)
+        return make_response(201, _describe(client, metadata, secret), stored=False)
 
     def prune(self) -> int:
         """Delete clients that no user has consented to within a day; return their number."""
@@ -145,10 +146,10 @@ def _require_method(metadata: Mapping[str, Any]) -> str:
 
 
 def _require_name(metadata: Mapping[str, Any]) -> str:
-    name = metadata.get("client_name")
-    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+    name = read_name(metadata.get("client_name"))
+    if name is None:
         raise _invalid("client_name is missing or invalid.")
-    return name.strip()[:_MAX_NAME]
+    return name
 
 
 def _require_uris(metadata: Mapping[str, Any], *, is_public: bool) -> list[str]:
@@ -196,11 +197,3 @@ def _invalid(description: str) -> RegistrationRefused:
 
 def _invalid_uri(description: str) -> RegistrationRefused:
     return RegistrationRefused("invalid_redirect_uri", description)
-
-
-def _respond(status: int, body: Json, challenge: str | None = None) -> Response:
-    response = Response(json.dumps(body), status, mimetype="application/json")
-    response.headers["Cache-Control"] = "no-store"
-    if challenge is not None:
-        response.headers["WWW-Authenticate"] = challenge
-    return response

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, func, select
 
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
-from strongroom_oidc_provider.clients.clients import require_current
+from strongroom_oidc_provider.clients.clients import require_current, write_change
 from strongroom_oidc_provider.errors import UNKNOWN
 from strongroom_oidc_provider.models import Client, clients, codes, consents, devices
 
@@ -54,14 +54,12 @@ class ClientStates:
 
     def _set(self, client_id: str, action: str, disabled_at: int | None, revision: int | None) -> Client:
         now = self._host.clock.now()
-        values = {"disabled_at": disabled_at, "revision": clients.c.revision + 1, "updated_at": now}
-        ours = clients.c.id == client_id
         with self._host.database.write() as tx:
             client = require_current(tx, client_id, revision)
-            if (client.disabled_at is None) is not (disabled_at is None):
-                tx.execute(update(clients).where(ours).values(values))
-                for table in (codes, devices):
-                    tx.execute(delete(table).where(table.c.client_id == client_id))
-                about = {"name": client.name}
-                self._host.audit(f"client-{action}", "client", client_id, about, transaction=tx)
-            return Client.from_row(tx.first(select(clients).where(ours)))
+            if (client.disabled_at is None) is (disabled_at is None):
+                return client
+            for table in (codes, devices):
+                tx.execute(delete(table).where(table.c.client_id == client_id))
+            about = {"name": client.name}
+            self._host.audit(f"client-{action}", "client", client_id, about, transaction=tx)
+            return write_change(tx, client_id, {"disabled_at": disabled_at}, now)

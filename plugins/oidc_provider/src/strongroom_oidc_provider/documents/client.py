@@ -7,6 +7,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from strongroom.plugin_api.host import HostAPI
+from strongroom_oidc_provider.clients.names import read_name
 from strongroom_oidc_provider.clients.redirect_uris import find_fault, has_dot_segment
 from strongroom_oidc_provider.documents.errors import DocumentRefused
 from strongroom_oidc_provider.models import Client
@@ -16,7 +17,6 @@ MAX_ID: Final = 255
 
 PRIVATE_KEY_JWT: Final = "private_key_jwt"
 _METHODS: Final = ("none", PRIVATE_KEY_JWT)
-_MAX_NAME: Final = 60
 _MAX_URIS: Final = 50
 _ID: Final = re.compile(
     r"https://(?P<host>[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?"
@@ -46,11 +46,6 @@ class DocumentClient(Client):
     def is_local(self) -> bool:
         """Whether any program of the user's computer could be this client."""
         return all(_LOOPBACK.fullmatch(uri) for uri in self.redirect_uris)
-
-
-def is_document_id(client_id: str) -> bool:
-    """Return whether the id of a client is the URL of its document."""
-    return client_id.startswith("https://")
 
 
 def require_id(client_id: str, public_url: str) -> str:
@@ -132,10 +127,10 @@ def _require_method(document: Mapping[str, Any]) -> str:
 
 
 def _require_name(document: Mapping[str, Any]) -> str:
-    name = document.get("client_name")
-    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+    name = read_name(document.get("client_name"))
+    if name is None:
         raise DocumentRefused("client_name is missing or invalid.")
-    return name.strip()[:_MAX_NAME]
+    return name
 
 
 def _require_uris(document: Mapping[str, Any], member: str, *, is_public: bool) -> tuple[str, ...]:

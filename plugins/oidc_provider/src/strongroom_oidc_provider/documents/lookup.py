@@ -6,15 +6,10 @@ from typing import Any
 
 from strongroom.plugin_api.host import HostAPI
 from strongroom_oidc_provider.clients.clients import Clients
-from strongroom_oidc_provider.documents.client import (
-    DocumentClient,
-    is_document_id,
-    read_client,
-    require_id,
-)
+from strongroom_oidc_provider.documents.client import DocumentClient, read_client, require_id
 from strongroom_oidc_provider.documents.errors import DocumentRefused
 from strongroom_oidc_provider.documents.fetching import DocumentFetcher
-from strongroom_oidc_provider.models import Client
+from strongroom_oidc_provider.models import Client, is_document_id
 from strongroom_oidc_provider.options import HOSTS, OFF
 
 
