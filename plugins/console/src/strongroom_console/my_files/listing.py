@@ -55,7 +55,7 @@ def show_folder(tenant_id: str, folder_id: str | None = None) -> Any:
         view=requested_view(),
         sort_links=sort_links(filters.sort),
         views={name: (key, changed_query(view=name)) for name, key in VIEWS.items()},
-        **_filter_links(filters, page["included"]),
+        **_filter_links(filters, page),
         sorts={value: (key, changed_query(sort=value)) for value, key in SORTS.items()},
         query=changed_query(page=number if number > 1 else None),
     )
@@ -77,17 +77,18 @@ def _page(visit: Visit, tenant_id: str, folder_id: str | None, filters: Filters,
         return None
 
 
-def _filter_links(filters: Filters, included: Mapping[str, Mapping[str, str]]) -> Mapping[str, Any]:
+def _filter_links(filters: Filters, page: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what the page shows of its filters.
 
     Args:
-        included: the summaries of the owners of the rows.
+        page: the nodes of the rows, with the summaries of their owners who still exist.
     """
+    owners = {node["owner"]["$ref"] for node in page["data"]}
     return {
         "chips": filters.chips(),
         "periods": filters.periods(),
-        "owner_links": {user_id: changed_query(owner=user_id) for user_id in included},
-        "owner_of_filter": _owner_name(filters, included),
+        "owner_links": {owner: changed_query(owner=owner) for owner in owners},
+        "owner_of_filter": _owner_name(filters, page["included"]),
         "all_owners": changed_query(owner=None),
     }
 
