@@ -56,7 +56,7 @@ _LOW_BUTTONS: Final = """least =>
 """
 _TEXTS: Final = """() => {
     const language = document.documentElement.lang;
-    const skipped = "script, style, code, bdi, [translate=no], .secret, .brand";
+    const skipped = "script, style, code, bdi, [translate=no], .secret, .brand, .avatar";
     const isOther = item => {
       const own = item.closest("[lang]");
       return item.closest(skipped) || (own && own.lang !== language);
@@ -77,18 +77,13 @@ _TEXTS: Final = """() => {
     }
     return texts.map(text => text.trim()).filter(Boolean);
 }"""
-# In the order of the document, or of what is seen where a style sheet declares that (``reading-flow``).
-# Of radio buttons, Tab reaches one.
+# In the order of the document, or of the modal dialog. Of radio buttons, Tab reaches one.
 _CONTROLS: Final = """() => {
     const fields = "button, input, select, textarea", others = "summary, audio[controls], iframe";
     const selector = `a[href], ${fields}, ${others}, [tabindex]`;
-    const inOrder = item => {
-      const style = getComputedStyle(item), parts = [...item.children];
-      const isReversed = style.readingFlow === "flex-visual" && style.flexDirection.endsWith("reverse");
-      return [item, ...(isReversed ? parts.reverse() : parts).flatMap(inOrder)];
-    };
-    globalThis.controlsOfTest = inOrder(document.body).filter(item => item.matches(selector)
-      && item.checkVisibility({visibilityProperty: true}) && !item.disabled && item.tabIndex >= 0
+    const root = [...document.querySelectorAll("dialog:modal")].at(-1) ?? document;
+    globalThis.controlsOfTest = [...root.querySelectorAll(selector)].filter(item =>
+      item.checkVisibility({visibilityProperty: true}) && !item.disabled && item.tabIndex >= 0
       && item.type !== "hidden" && !(item.type === "radio" && !item.checked));
     document.body.tabIndex = -1;
     document.body.focus();
@@ -108,6 +103,7 @@ _FOCUS: Final = """() => {
 }"""
 
 _SHOWN_BY_FOCUS: Final = -2
+_THE_PAGE: Final = -1
 
 _CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
 _WORDS: Final = re.compile(r"[A-Za-z]{3,}")
@@ -302,7 +298,8 @@ def _keyboard_faults(page: Page) -> Iterator[str]:
     """Press Tab through the page: each control has its turn, in order, and its focus is visible."""
     controls = page.evaluate(_CONTROLS)
     stops: list[int] = []
-    while len(set(stops) - {_SHOWN_BY_FOCUS}) < len(controls) and len(stops) < _MAX_CONTROLS:
+    others = {_SHOWN_BY_FOCUS, _THE_PAGE}
+    while len(set(stops) - others) < len(controls) and len(stops) < _MAX_CONTROLS:
         page.keyboard.press("Tab")
         stop, is_visible = page.evaluate(_FOCUS)
         # The browser marks the further stops in a field of a date.
@@ -310,7 +307,11 @@ def _keyboard_faults(page: Page) -> Iterator[str]:
             yield f"no visible focus: {controls[stop]}"
         stops.append(stop)
     # Players and frames have several stops of their own.
-    listed = [stop for stop in stops if stop != _SHOWN_BY_FOCUS]
+    is_modal = page.locator("dialog:modal").count()
+    listed = [stop for stop in stops if stop not in (others if is_modal else {_SHOWN_BY_FOCUS})]
+    # A modal dialog keeps the focus, which began at the control that the dialog chose.
+    if is_modal and 0 in listed:
+        listed = listed[listed.index(0) :] + listed[: listed.index(0)]
     reached = [stop for place, stop in enumerate(listed) if place == 0 or stop != listed[place - 1]]
     if reached != [*range(len(controls))]:
         order = [controls[stop] if stop >= 0 else "the page" for stop in reached]

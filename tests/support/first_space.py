@@ -25,7 +25,7 @@ def first_space(hand: Hand, folder: Path, plugins: Sequence[str]) -> Iterator[Pa
         hand.fill(page.get_by_label("E-mail address"), "root@example.com")
         hand.fill(page.get_by_label("Name"), "Root")
         hand.fill(page.get_by_label("Password"), PASSWORD)
-        hand.press(page.get_by_role("button"))
+        hand.press(page.get_by_role("button", name="Become the administrator"))
         page.wait_for_url("**/console/")
         hand.fill(page.get_by_label("Name of the new space"), "Acme")
         hand.press(page.get_by_role("button", name="Create space"))

@@ -53,7 +53,7 @@ def connect(visitor: Visitor) -> None:
 
 def prove(visitor: Visitor) -> None:
     """Press the button of the platform, and confirm there."""
-    visitor.press("a[href*='/wechat-authorizations/']")
+    visitor.press("a[href*='/wechat-authorizations/'][href*='app=site']")
     visitor.page.get_by_label(_PERSON).check()
     visitor.page.get_by_role("button", name="Confirm").click()
 
