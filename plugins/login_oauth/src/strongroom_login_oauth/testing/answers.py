@@ -113,9 +113,7 @@ def _spoil_each(harness: PlatformHarness, through: ThroughProxies, fault: Fault)
     assert isinstance(genuine, VerifiedCredential), genuine
     for after in range(MOST_REQUESTS):
         began = time.monotonic()
-        outcome = _first_login(
-            harness, through, partial(through.spoil, fault, after=after), **_LIMITS
-        )
+        outcome = _first_login(harness, through, partial(through.spoil, fault, after=after), **_LIMITS)
         assert time.monotonic() - began < _PATIENCE
         is_over = through.is_waiting
         through.spoil(None, after=0)
