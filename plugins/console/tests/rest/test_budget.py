@@ -49,7 +49,7 @@ def test_scripts_styles_and_icons_of_the_list_fit(
 ) -> None:
     loaded, _ = sizes
     names = {PurePosixPath(path).name for path in loaded}
-    assert names >= {"pages.css", "console.css", "list.js", "rows.js", "icons.svg"}
+    assert names >= {"framed.css", "console.css", "list.js", "rows.js", "icons.svg"}
     assert sum(loaded.values()) <= MOST_BYTES, loaded
 
 

@@ -107,13 +107,14 @@ class PageDesign:
         """The files of the design: style sheets, the script, and the brand's files."""
         pages = files("strongroom.web.pages") / "static"
         names = {key: file.name for key, file in self._files.items()}
-        brand = brand_sheet(
-            self.brand, font=names.get("font_file"), picture=names.get("background_image")
+        brand = minified(
+            brand_sheet(self.brand, font=names.get("font_file"), picture=names.get("background_image"))
         )
+        # One file per page, because the first paint of a page waits for each connection of its sheets.
+        parts = read_sheet("tokens.css", "pages.css", "parts.css")
         sheets = {
-            # One file, because the first paint of a page waits for each connection of its sheets.
-            "pages.css": f"{read_sheet('tokens.css', 'pages.css', 'parts.css')} {minified(brand)}",
-            "frame.css": read_sheet("frame.css"),
+            "pages.css": f"{parts} {brand}",
+            "framed.css": f"{parts} {read_sheet('frame.css')} {brand}",
         }
         contents = {name: sheet.encode() for name, sheet in sheets.items()}
         contents["icons.svg"] = (pages / "vendor/icons.svg").read_bytes()
@@ -124,13 +125,12 @@ class PageDesign:
     @cached_property
     def styles(self) -> tuple[str, ...]:
         """The paths of the style sheets, in their order."""
-        own = [file.name for key, file in self._files.items() if key == "css_file"]
-        return tuple(self._path(name) for name in ("pages.css", *own))
+        return self._sheets("pages.css")
 
     @cached_property
-    def frame_style(self) -> str:
-        """The path of the style sheet of pages with a menu."""
-        return self._path("frame.css")
+    def framed_styles(self) -> tuple[str, ...]:
+        """The paths of the style sheets of pages with a menu, in their order."""
+        return self._sheets("framed.css")
 
     @cached_property
     def script(self) -> str:
@@ -164,6 +164,11 @@ class PageDesign:
         The font and the background of the brand are left out, because they are files.
         """
         return f"{read_sheet('tokens.css', 'pages.css')} {minified(brand_sheet(self.brand))}"
+
+    def _sheets(self, name: str) -> tuple[str, ...]:
+        """Return the paths of a style sheet and of the deployer's, which has the last word."""
+        own = [file.name for key, file in self._files.items() if key == "css_file"]
+        return tuple(self._path(sheet) for sheet in (name, *own))
 
     def picture(self, key: str) -> str | None:
         """Return the path of a picture of the brand; ``None`` without one."""

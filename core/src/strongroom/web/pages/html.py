@@ -87,9 +87,9 @@ class PageFrame:
         return self.design.styles
 
     @property
-    def frame_style(self) -> str:
-        """The path of the style sheet of pages with a menu."""
-        return self.design.frame_style
+    def framed_styles(self) -> Sequence[str]:
+        """The paths of the style sheets of pages with a menu."""
+        return self.design.framed_styles
 
     @property
     def languages(self) -> Sequence[LanguageChoice]:
