@@ -235,7 +235,7 @@ WRONG = {
     "menu-place": (
         "register_menu_items",
         '[MenuItem("/", {"en": "A"}, place="top")]',
-        "the place of a MenuItem must be one of menu, area, person, not 'top'",
+        "the place of a MenuItem must be one of menu, area, person, account, not 'top'",
     ),
     "menu-choices": (
         "register_menu_items",

@@ -90,8 +90,8 @@ class LoginLink:
     own_app: tuple[str, ...] = ()
 
 
-MenuPlace = Literal["menu", "area", "person"]
-"""The part of the menu: the sidebar, the areas that it switches to, or the menu of the user."""
+MenuPlace = Literal["menu", "area", "person", "account"]
+"""The part of the menu: the sidebar, its areas, the menu of the user, or the sidebar of the account."""
 
 
 @dataclass(frozen=True, slots=True)

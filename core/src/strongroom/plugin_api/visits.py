@@ -40,7 +40,7 @@ from werkzeug.wrappers import Request
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.page_forms import FieldNames, SchemaForm, find_form_field
-from strongroom.plugin_api.pages import PageLink
+from strongroom.plugin_api.pages import MenuGroup, MenuSection, PageLink
 from strongroom.plugin_api.paging import Records, read_records
 from strongroom.plugin_api.rendering import PageCompression
 from strongroom.plugin_api.times import find_zone
@@ -235,6 +235,16 @@ class Visit:
     def menu_items(self) -> Sequence[PageLink]:
         """Return the items of the menu."""
         return self.host.pages.menu_items()
+
+    def account_sections(self) -> Sequence[MenuGroup]:
+        """Return the sections of the pages of the account, for the variable ``sections``.
+
+        They are the menu items with the place ``account``, of all plugins.
+        """
+        items = [(link, link.item) for link in self.menu_items() if link.item is not None]
+        account = [(link, item) for link, item in items if item.place == "account"]
+        sections = [MenuSection(link.path, label=link.label, icon=item.icon) for link, item in account]
+        return [MenuGroup(sections)]
 
     def viewer(self) -> Mapping[str, str]:
         """Return the user of the menu: ``id`` and ``name``, and ``hint``, such as an address."""

@@ -1,5 +1,6 @@
 """Entry point of the plugin."""
 
+from typing import Final
 from wsgiref.types import WSGIApplication
 
 from strongroom.plugin_api import hookimpl
@@ -22,8 +23,20 @@ from strongroom_login_pages.front_ends.models import metadata
 from strongroom_login_pages.front_ends.routes import CODE_INVALID, routes
 from strongroom_login_pages.options import LoginPagesOptions
 from strongroom_login_pages.sign_in.links import LinkOrder
+from strongroom_login_pages.visit import PREFIX
 
 API_VERSION = "2.0"
+
+# Other plugins add subjects between them, so the orders have gaps.
+_SUBJECTS: Final = (
+    ("", {"en": "Security", "zh": "安全"}, "lock", 0),
+    ("profile", {"en": "Profile", "zh": "个人资料"}, "user", 10),
+    ("devices", {"en": "Devices", "zh": "设备"}, "laptop", 20),
+    ("access-keys", {"en": "Access keys", "zh": "访问密钥"}, "key-round", 30),
+    ("invitations", {"en": "Invitations", "zh": "邀请"}, "mail", 40),
+    ("privacy", {"en": "Privacy", "zh": "隐私"}, "shield", 60),
+)
+"""The subjects of the account: the path of the page, the label, the icon and the order of each."""
 
 
 @hookimpl
@@ -63,7 +76,13 @@ def register_static_files() -> list[StaticFiles]:
 
 @hookimpl
 def register_menu_items() -> list[MenuItem]:
-    return [MenuItem("/account/", {"en": "Account", "zh": "账号"}, "user", order=0, place="person")]
+    return [
+        MenuItem("/account/", {"en": "Account", "zh": "账号"}, "user", order=0, place="person"),
+        *(
+            MenuItem(f"{PREFIX}/{path}", labels, icon, order=order, place="account")
+            for path, labels, icon, order in _SUBJECTS
+        ),
+    ]
 
 
 @hookimpl

@@ -96,7 +96,7 @@ def register_user_exports(host: HostAPI) -> list[UserExport]:
 @hookimpl
 def register_menu_items() -> list[MenuItem]:
     labels = {"en": "Connected applications", "zh": "已连接的应用"}
-    return [MenuItem("/oauth2/consents", labels, order=50, icon="puzzle", place="person")]
+    return [MenuItem("/oauth2/consents", labels, order=50, icon="puzzle", place="account")]
 
 
 @hookimpl

@@ -61,6 +61,18 @@ def test_the_page_says_what_the_client_may_do_and_did(
     assert f'href="/oauth2/consents/{rp.id}/removal"' in page
 
 
+def test_the_pages_stand_in_the_frame_of_the_account(
+    api: Api, office: Office, rp: RelyingParty, browser: PageBrowser
+) -> None:
+    connect(api, office, rp, browser)
+    entry = '<a href="/oauth2/consents" aria-current="page">'
+    for path in ("", f"/{rp.id}", f"/{rp.id}/removal"):
+        page = browser.open(f"/oauth2/consents{path}").text
+        assert entry in page
+        assert 'href="/account/devices"' in page
+    assert 'href="/oauth2/consents"' in browser.open("/account/devices").text
+
+
 def test_the_records_have_pages(
     api: Api, office: Office, rp: RelyingParty, browser: PageBrowser
 ) -> None:

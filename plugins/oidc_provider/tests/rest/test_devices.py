@@ -94,6 +94,15 @@ def test_a_link_fills_the_code_in_and_decides_nothing(rp: RelyingParty, browser:
     assert error(poll(rp, codes)) == "authorization_pending"
 
 
+def test_the_page_of_a_device_has_the_brand_of_the_client(
+    rp: RelyingParty, browser: PageBrowser
+) -> None:
+    codes = begin(rp)
+    assert "app-mark" not in browser.open(PAGE).text
+    enter(browser, codes["user_code"])
+    assert '<p class="app-mark">' in browser.page.text
+
+
 def test_the_code_is_read_without_case_and_hyphens(rp: RelyingParty, browser: PageBrowser) -> None:
     code = begin(rp)["user_code"]
     for form in (code.lower(), code.replace("-", ""), f" {code.replace('-', ' ')} "):

@@ -6,7 +6,6 @@ from functools import wraps
 from http import HTTPStatus
 from typing import Any, Final
 
-from strongroom.plugin_api.pages import MenuGroup, MenuSection
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.captchas import refusal_text
 from strongroom_login_pages.sign_in.step_up import STALE
@@ -14,16 +13,6 @@ from strongroom_login_pages.texts import known_text
 from strongroom_login_pages.visit import LoginVisit, View, logged_in
 
 ME: Final = "/users/me"
-
-SUBJECTS: Final = (
-    ("/", "security", "lock", "", "security-short"),
-    ("/profile", "profile", "user"),
-    ("/devices", "devices", "laptop"),
-    ("/access-keys", "access-keys", "key-round"),
-    ("/invitations", "invitations", "mail"),
-    ("/privacy", "privacy", "shield"),
-)
-"""The subjects: the paths of their pages, and what a :class:`MenuSection` has of them."""
 
 _MAX_FORM: Final = 600
 """The longest form in JSON that the cookie keeps during a step-up: browsers limit its size."""
@@ -65,7 +54,7 @@ def show(
         user=user,
         who=login_name(user),
         **{**visit.menu(), "viewer": get_viewer(user)},
-        sections=[MenuGroup([MenuSection(f"{visit.root}{path}", *names) for path, *names in SUBJECTS])],
+        sections=visit.account_sections(),
         notice=flash.notice,
         error=values.pop("error", None) or error,
         problem=reason or flash.problem,

@@ -119,10 +119,12 @@ def show_client(visit: ProviderVisit, consents: Sequence[Json]) -> Any:
     permissions = [_describe(visit, consent) for consent in consents]
     # No path of the REST API contains an id that is a URL.
     if client["id"] != client["clientId"]:
-        return visit.page("client.html", app=client, permissions=permissions, deeds=None, links=None)
+        return visit.account_page(
+            "client.html", app=client, permissions=permissions, deeds=None, links=None
+        )
     path = f"/users/me/client-actions/{quote(client['clientId'], safe='')}"
     page = visit.read(path, pageSize=PAGE_SIZE, pageNumber=page_number())
-    return visit.page(
+    return visit.account_page(
         "client.html",
         app=client,
         permissions=permissions,

@@ -68,7 +68,7 @@ def withdraw_consent(user_id: str, client_id: str) -> Json:
 def show_consents() -> Any:
     """Show the page of the clients that the user has consented to."""
     visit = ProviderVisit(current_host())
-    return visit.page("consents.html", apps=_read(visit))
+    return visit.account_page("consents.html", apps=_read(visit))
 
 
 @routes.operation(
@@ -95,7 +95,7 @@ def show_withdrawal(client_id: str) -> Any:
     app = next((app for app in _read(visit) if app["id"] == client_id), None)
     if app is None:
         return visit.redirect("/consents")
-    return visit.page("consent_removal.html", app=app)
+    return visit.account_page("consent_removal.html", app=app)
 
 
 @routes.operation(

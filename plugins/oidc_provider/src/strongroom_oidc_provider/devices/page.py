@@ -8,12 +8,13 @@ from flask import request
 
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
+from strongroom_oidc_provider.clients.brands import Brands
 from strongroom_oidc_provider.clients.clients import Clients
 from strongroom_oidc_provider.consents.consents import Consents
 from strongroom_oidc_provider.devices.devices import Devices
 from strongroom_oidc_provider.logins.pages import CardVisit, split_scopes
 from strongroom_oidc_provider.logins.parked import ParkedRequests
-from strongroom_oidc_provider.models import Device
+from strongroom_oidc_provider.models import Client, Device
 
 PATH: Final = "/device"
 _ATTEMPTS: Final = 5
@@ -51,19 +52,20 @@ class DevicePage:
         if device is None or client is None:
             return self._ask(code, "device-unknown", 400)
         self._host.limits.forgive_attempt("device", [network, session.user_id])
-        return self._confirm(device, client.name, session)
+        return self._confirm(device, client, session)
 
     def _ask(self, code: str, fault: str = "", status: int = 200) -> Any:
         return CardVisit(self._host).page(
             "device.html", status=status, code=code, fault=fault, action=self._action
         )
 
-    def _confirm(self, device: Device, name: str, session: BrowserSession) -> Any:
+    def _confirm(self, device: Device, client: Client, session: BrowserSession) -> Any:
         sealed = {"device": device.hash, "user": session.user_id}
         scopes, others = split_scopes(device.scopes)
         return CardVisit(self._host).page(
             "device_consent.html",
-            client=name,
+            client=client.name,
+            page_brand=self._host.get_service(Brands).get_brand(client),
             device=device,
             user=session.name or session.contact,
             scopes=scopes,

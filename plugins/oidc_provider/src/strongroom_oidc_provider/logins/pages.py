@@ -49,6 +49,11 @@ class ProviderVisit(Visit):
     def here(self) -> str:
         return self.base_path + self.request.full_path.rstrip("?")
 
+    def account_page(self, template: str, **values: Any) -> Any:
+        """Return a page of the connected applications, in the frame of the account."""
+        sections, section = self.account_sections(), f"{self.root}/consents"
+        return self.page(template, sections=sections, section=section, **values)
+
 
 class CardVisit(ProviderVisit):
     """A request for a page of one step, which leads nowhere else."""
