@@ -13,8 +13,9 @@ depends on their audience:
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,9 @@ class GrantTerms:
         offline: whether the grant outlives the login that it began with (``offline_access``); without
             it, it ends with the login.
         refreshable: whether there is a refresh token.
+        subject: the claim ``sub`` of tokens for other services, such as a pairwise identifier (OpenID
+            Connect Core, section 8.1); ``None``: the id of the user. Tokens for this server, and for
+            URIs below its public URL, have no other one.
     """
 
     scopes: tuple[str, ...] = ()
@@ -54,6 +58,7 @@ class GrantTerms:
     file_id: str | None = None
     offline: bool = False
     refreshable: bool = True
+    subject: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +111,32 @@ class TokenReport:
     scopes: tuple[str, ...]
 
 
+Describe = Callable[[ClientGrant, Sequence[str]], Mapping[str, Any]]
+"""Returns further claims of an access token, by its grant and its scopes.
+
+It is called for each token for another service, outside of transactions. No claim has the name of one
+that the server sets, and all of them have at most 8 KiB as JSON, because services limit headers.
+"""
+
+
 class GrantsAPI(ABC):
     """Begins, refreshes, inspects and ends grants. Only the grants of the plugin's own clients exist."""
 
     @abstractmethod
-    def begin(self, login_id: str, client: GrantClient, terms: GrantTerms) -> GrantTokens:
+    def begin(
+        self,
+        login_id: str,
+        client: GrantClient,
+        terms: GrantTerms,
+        *,
+        describe: Describe | None = None,
+    ) -> GrantTokens:
         """Begin a grant of the user of a login, who has consented; return its first tokens.
 
         Args:
             login_id: the login in which the user has consented, see
                 :attr:`~strongroom.plugin_api.browser.BrowserSession.login_id`.
+            describe: returns further claims of the access token.
 
         Raises:
             ApiError: ``error.token-invalid``: the login has ended; ``error.user-suspended``.
@@ -130,13 +151,21 @@ class GrantsAPI(ABC):
         """
 
     @abstractmethod
-    def refresh(self, token: str, client_id: str, *, scopes: Sequence[str] | None = None) -> GrantTokens:
+    def refresh(
+        self,
+        token: str,
+        client_id: str,
+        *,
+        scopes: Sequence[str] | None = None,
+        describe: Describe | None = None,
+    ) -> GrantTokens:
         """Exchange a refresh token of a client for new tokens (RFC 6749, section 6).
 
         A token that is used twice ends its grant, as one of a login does (RFC 9700, section 4.14.2).
 
         Args:
             scopes: fewer scopes for the new access token; ``None``: all of the grant.
+            describe: returns further claims of the access token.
 
         Raises:
             ApiError: ``error.token-invalid``: it is unknown, used, ended, or another client's;

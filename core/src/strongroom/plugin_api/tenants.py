@@ -1,6 +1,7 @@
 """Tenants, their members and groups as the caller: ``host.tenants``; see ``plugin_api.files``."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -109,6 +110,30 @@ class TenantsAPI(ABC):
         """Return a page of the groups of a tenant, or of the user in it, sorted by name.
 
         The groups of other users are for administrators of the tenant.
+        """
+
+    @abstractmethod
+    def find_roles(self, user_id: str, tenant_ids: Collection[str]) -> Mapping[str, str]:
+        """Return the roles of a user in tenants, by their ids; without tenants of others.
+
+        For responses to clients that the user has let read it. It needs no caller, so the plugin decides
+        who may read what.
+        """
+
+    @abstractmethod
+    def find_groups(
+        self,
+        user_id: str,
+        tenant_ids: Collection[str],
+        *,
+        group_ids: Collection[str] = (),
+        limit: int = 1000,
+    ) -> Sequence[GroupInfo]:
+        """Return the groups of a user in tenants, sorted by id; it needs no caller.
+
+        Args:
+            group_ids: only these; empty: all.
+            limit: of the groups, at most 10,000.
         """
 
     @abstractmethod

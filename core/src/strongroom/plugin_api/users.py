@@ -209,3 +209,10 @@ class UsersAPI(ABC):
         For responses to clients that the user has let read it. It needs no caller, so the plugin decides
         who may read what.
         """
+
+    @abstractmethod
+    def find_server_metadata(self, user_id: str) -> Mapping[str, Any]:
+        """Return the JSON object about a user that only administrators write; empty without one.
+
+        It needs no caller, as :meth:`find_active`.
+        """

@@ -7,6 +7,7 @@ from strongroom.assembly.plugin_host.acting import ActingUser
 from strongroom.identity.grants.service import ClientGrantService
 from strongroom.plugin_api.grants import (
     ClientGrant,
+    Describe,
     GrantClient,
     GrantsAPI,
     GrantTerms,
@@ -22,15 +23,30 @@ class HostGrants(GrantsAPI):
     _plugin: str
     _user: ActingUser
 
-    def begin(self, login_id: str, client: GrantClient, terms: GrantTerms) -> GrantTokens:
-        return self._grants.begin(self._plugin, login_id, client, terms, self._user.signed_origin())
+    def begin(
+        self,
+        login_id: str,
+        client: GrantClient,
+        terms: GrantTerms,
+        *,
+        describe: Describe | None = None,
+    ) -> GrantTokens:
+        origin = self._user.signed_origin()
+        return self._grants.begin(self._plugin, login_id, client, terms, origin, describe)
 
     def begin_as(self, user_id: str, client: GrantClient, terms: GrantTerms) -> GrantTokens:
         return self._grants.begin_as(self._plugin, user_id, client, terms, self._user.signed_origin())
 
-    def refresh(self, token: str, client_id: str, *, scopes: Sequence[str] | None = None) -> GrantTokens:
+    def refresh(
+        self,
+        token: str,
+        client_id: str,
+        *,
+        scopes: Sequence[str] | None = None,
+        describe: Describe | None = None,
+    ) -> GrantTokens:
         origin = self._user.signed_origin()
-        return self._grants.refresh(self._plugin, token, client_id, scopes, origin)
+        return self._grants.refresh(self._plugin, token, client_id, scopes, origin, describe)
 
     def inspect(self, token: str) -> TokenReport | None:
         return self._grants.inspect(self._plugin, token)

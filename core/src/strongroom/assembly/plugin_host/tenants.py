@@ -1,5 +1,6 @@
 """Implements ``host.tenants`` by the services of the REST API."""
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
 
 from strongroom.assembly.plugin_host.caller import AsCaller, make_paging, result_page
@@ -43,6 +44,20 @@ class HostTenants(AsCaller, api.TenantsAPI):
         groups, paging = self._get(GroupService), make_paging(page, size)
         caller = self._caller(operations.LIST_GROUPS, tenant_id, user_id)
         return result_page(groups.page(caller, tenant_id, user_id, paging)).map(_group)
+
+    def find_roles(self, user_id: str, tenant_ids: Collection[str]) -> Mapping[str, str]:
+        return self._get(TenantService).find_roles(user_id, tenant_ids)
+
+    def find_groups(
+        self,
+        user_id: str,
+        tenant_ids: Collection[str],
+        *,
+        group_ids: Collection[str] = (),
+        limit: int = 1000,
+    ) -> Sequence[api.GroupInfo]:
+        groups = self._get(GroupService).find_of_user(user_id, tenant_ids, group_ids, limit)
+        return [_group(group) for group in groups]
 
     def put_member(
         self, tenant_id: str, user_id: str, role: api.MemberRole = "member"

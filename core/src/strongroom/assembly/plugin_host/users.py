@@ -7,6 +7,7 @@ from strongroom.assembly.plugin_host.caller import AsCaller, changed, make_pagin
 from strongroom.clock import iso_format
 from strongroom.content.tenants.service import TenantService
 from strongroom.extensions.user_management.creation import UserCreation
+from strongroom.extensions.user_management.metadata import MetadataService
 from strongroom.extensions.user_management.schemas import (
     ManagedUserSchema,
 )
@@ -158,6 +159,9 @@ class HostUsers(AsCaller, api.UsersAPI):
     def find_active(self, user_id: str) -> api.UserInfo | None:
         user = self._get(AccountService).find_active(user_id)
         return None if user is None else self._info(user)
+
+    def find_server_metadata(self, user_id: str) -> Mapping[str, Any]:
+        return self._get(MetadataService).get_server(user_id)
 
     def _administrator(self, rule: OperationRule, *ids: str) -> Identity:
         """Return the caller of an operation whose route accepts administrators only.

@@ -1,6 +1,6 @@
 """Members of tenants and their roles, within the caller's transaction."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Final, NamedTuple
@@ -52,6 +52,16 @@ _OF_MEMBER: Final = (
     .where(_is_tenant(tenants))
 )
 
+_ROLES: Final = Statement(
+    select(tenant_members.c.tenant_id, tenant_members.c.role)
+    .join(tenants, tenants.c.id == tenant_members.c.tenant_id)
+    .where(
+        tenant_members.c.user_id == bindparam("user_id"),
+        tenants.c.id.in_(bindparam("tenant_ids", expanding=True)),
+        tenants.c.deleted_at.is_(None),
+    ),
+    tuple,
+)
 _ROLE: Final = Statement(_OF_MEMBER, tuple)
 _TENANT_OF_MEMBER: Final = Statement(
     _OF_MEMBER.with_only_columns(tenant_members.c.role, *tenants.c), tuple
@@ -188,6 +198,13 @@ class Memberships:
     def role(self, connection: Connection, tenant_id: str, user_id: str) -> Role | None:
         """Return a user's role in a tenant; ``None`` for non-members and for missing tenants."""
         return self._membership(connection, tenant_id, user_id)[0]
+
+    def find_roles(
+        self, connection: Connection, user_id: str, tenant_ids: Collection[str]
+    ) -> dict[str, str]:
+        """Return the roles of a user in tenants, by their ids."""
+        found = _ROLES.all(connection, {"user_id": user_id, "tenant_ids": list(tenant_ids)})
+        return dict(found)
 
     def require_member(self, connection: Connection, tenant_id: str, identity: Identity) -> Role:
         """Return the caller's role.

@@ -1,6 +1,6 @@
 """Creates and changes tenants and their memberships."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
@@ -106,6 +106,11 @@ class TenantService:
             self._memberships.put(connection, tenant.id, identity.user_id, Role.ADMIN)
             self._record(connection, "tenant.create", identity, tenant.id, origin)
         return self.quota.with_default(tenant)
+
+    def find_roles(self, user_id: str, tenant_ids: Collection[str]) -> dict[str, str]:
+        """Return the roles of a user in tenants, by their ids; checks no permission."""
+        with self._database.read() as connection:
+            return self._memberships.find_roles(connection, user_id, tenant_ids)
 
     def get(self, identity: Identity, tenant_id: str) -> Tenant:
         """Return a tenant.

@@ -35,7 +35,14 @@ from strongroom.identity.users.models import User, UserType
 from strongroom.identity.users.service import lock_logins
 from strongroom.identity.users.suspension_ends import SuspensionEnds
 from strongroom.plugin_api.deactivation import Deactivation
-from strongroom.plugin_api.grants import ClientGrant, GrantClient, GrantTerms, GrantTokens, TokenReport
+from strongroom.plugin_api.grants import (
+    ClientGrant,
+    Describe,
+    GrantClient,
+    GrantTerms,
+    GrantTokens,
+    TokenReport,
+)
 from strongroom.plugin_api.login import SINGLE_FACTOR, Assurance, Client
 
 METHOD: Final = "client"
@@ -65,7 +72,13 @@ class ClientGrantService:
     _audit: AuditService
 
     def begin(
-        self, plugin: str, login_id: str, client: GrantClient, terms: GrantTerms, origin: Origin
+        self,
+        plugin: str,
+        login_id: str,
+        client: GrantClient,
+        terms: GrantTerms,
+        origin: Origin,
+        describe: Describe | None = None,
     ) -> GrantTokens:
         """Begin a grant of the user of a login; see :class:`~strongroom.plugin_api.grants.GrantsAPI`.
 
@@ -86,7 +99,8 @@ class ClientGrantService:
                 raise TokenInvalid
             if login.actor_id is not None:
                 raise ImpersonationRefused
-            return self._begin(connection, plugin, user, login, client, terms, origin)
+            begun = self._begin(connection, plugin, user, login, client, terms, origin)
+        return self._issue(*begun, describe)
 
     def begin_as(
         self, plugin: str, user_id: str, client: GrantClient, terms: GrantTerms, origin: Origin
@@ -101,7 +115,8 @@ class ClientGrantService:
             user = self._require_user(connection, user_id, NotFound)
             if user.type != UserType.SERVICE:
                 raise NotFound
-            return self._begin(connection, plugin, user, None, client, terms, origin)
+            begun = self._begin(connection, plugin, user, None, client, terms, origin)
+        return self._issue(*begun, None)
 
     def refresh(
         self,
@@ -110,6 +125,7 @@ class ClientGrantService:
         client_id: str,
         scopes: Sequence[str] | None,
         origin: Origin,
+        describe: Describe | None = None,
     ) -> GrantTokens:
         """Exchange a refresh token of a client for new tokens.
 
@@ -126,12 +142,14 @@ class ClientGrantService:
             chosen = _choose_scopes(grant, scopes)
             refreshed = self._exchange(connection, grant, token)
             if refreshed is not None:
-                row, successor = refreshed
-                self._record(connection, "authorization.refresh", row, origin)
-                return self._issue(row, chosen, successor)
-            self._end_if_spent(connection, token, origin)
-        # Raised outside of the transaction, which must commit the end of the grant.
-        raise TokenInvalid
+                self._record(connection, "authorization.refresh", refreshed[0], origin)
+            else:
+                self._end_if_spent(connection, token, origin)
+        if refreshed is None:
+            # Raised outside of the transaction, which must commit the end of the grant.
+            raise TokenInvalid
+        row, successor = refreshed
+        return self._issue(row, chosen, successor, describe)
 
     def inspect(self, plugin: str, token: str) -> TokenReport | None:
         """Return the state of a token of a grant; ``None``: it opens nothing."""
@@ -223,10 +241,17 @@ class ClientGrantService:
         if terms.file_id is not None and terms.tenant_id is None:
             raise ValueError("a folder needs its tenant")
         if terms.audience in (None, self._issuer):
-            return replace(terms, audience=None)
+            terms = replace(terms, audience=None)
+            self._require_subject(terms)
+            return terms
         if terms.tenant_id is not None and not self._is_own(terms):
             raise ValueError("a tenant limits tokens for this server only")
+        self._require_subject(terms)
         return terms
+
+    def _require_subject(self, terms: GrantTerms) -> None:
+        if terms.subject is not None and self._is_own(terms):
+            raise ValueError("tokens for this server have the id of the user")
 
     def _is_own(self, terms: GrantTerms) -> bool:
         """Return whether the tokens may open something here: the REST API, or what a plugin serves."""
@@ -251,7 +276,7 @@ class ClientGrantService:
         client: GrantClient,
         terms: GrantTerms,
         origin: Origin,
-    ) -> GrantTokens:
+    ) -> tuple[Authorization, tuple[str, ...], RefreshToken | None]:
         if self._is_own(terms):
             scopes = parse_scopes(" ".join(terms.scopes))
             limits = KeyRequest(client.name, scopes, terms.tenant_id, terms.file_id)
@@ -262,9 +287,8 @@ class ClientGrantService:
         if terms.refreshable:
             token, issue = self._refresh_tokens.issue(row.id, row.expires_at)
             execute_together(connection, [issue])
-        tokens = self._issue(row, terms.scopes, token)
         self._record(connection, "authorization.grant", row, origin)
-        return tokens
+        return row, terms.scopes, token
 
     def _make_row(
         self,
@@ -300,10 +324,17 @@ class ClientGrantService:
         )
 
     def _issue(
-        self, row: Authorization, scopes: tuple[str, ...], token: RefreshToken | None
+        self,
+        row: Authorization,
+        scopes: tuple[str, ...],
+        token: RefreshToken | None,
+        describe: Describe | None,
     ) -> GrantTokens:
+        """Return the tokens, outside of the transaction: the plugin may read the database."""
         grant = read_grant(row)
-        access_token, expires_at = self._signer.issue_granted(row, granted_access(grant, scopes))
+        claims = describe(grant, scopes) if describe and not self._is_own(grant.terms) else {}
+        access = granted_access(grant, scopes, claims)
+        access_token, expires_at = self._signer.issue_granted(row, access)
         return GrantTokens(grant, access_token, expires_at, token.value if token else None)
 
     def _require_own(

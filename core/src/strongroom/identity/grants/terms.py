@@ -1,5 +1,6 @@
 """The stored form of the terms of grants."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from strongroom.identity.sessions.access_tokens import GrantedAccess
@@ -15,6 +16,7 @@ def dump_terms(client: GrantClient, terms: GrantTerms, login_id: str | None) -> 
         "tenantId": terms.tenant_id,
         "offline": terms.offline,
         "refreshable": terms.refreshable,
+        "subject": terms.subject,
         "isPublic": client.is_public,
         "loginId": login_id,
     }
@@ -34,6 +36,8 @@ def read_grant(row: Authorization) -> ClientGrant:
             file_id=row.folder_id,
             offline=terms["offline"],
             refreshable=terms["refreshable"],
+            # Grants of former versions have none.
+            subject=terms.get("subject"),
         ),
         login_id=terms["loginId"],
         acr=row.acr,
@@ -45,7 +49,9 @@ def read_grant(row: Authorization) -> ClientGrant:
     )
 
 
-def granted_access(grant: ClientGrant, scopes: tuple[str, ...]) -> GrantedAccess:
+def granted_access(
+    grant: ClientGrant, scopes: tuple[str, ...], claims: Mapping[str, Any]
+) -> GrantedAccess:
     """Return what an access token of a grant states, with scopes that may be fewer."""
     terms = grant.terms
-    return GrantedAccess(scopes, terms.audience, terms.tenant_id, terms.file_id)
+    return GrantedAccess(scopes, terms.audience, terms.tenant_id, terms.file_id, terms.subject, claims)

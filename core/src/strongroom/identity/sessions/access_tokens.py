@@ -5,7 +5,8 @@ list, so that neither is ever taken for the other, also not by earlier versions.
 is another service is refused.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from joserfc.errors import JoseError
@@ -29,6 +30,26 @@ _TYPE: Final = "at+jwt"
 _DETAILS: Final = "authorization_details"
 _FOLDER: Final = "folder"
 _TENANT: Final = "tenant"
+_RESERVED: Final = frozenset(
+    (
+        "acr",
+        "act",
+        "amr",
+        "aud",
+        "auth_time",
+        _DETAILS,
+        "client_id",
+        "cnf",
+        "exp",
+        "iat",
+        "iss",
+        "jti",
+        "may_act",
+        "nbf",
+        "scope",
+        "sub",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +79,16 @@ class GrantedAccess:
         audience: another service, or the application of a plugin; ``None``: the REST API.
         tenant_id: the only tenant here; ``None``: all.
         folder_id: likewise the only folder.
+        subject: the claim ``sub``; ``None``: the id of the user.
+        claims: further claims, of tokens for other services.
     """
 
     scopes: tuple[str, ...]
     audience: str | None
     tenant_id: str | None
     folder_id: str | None
+    subject: str | None = None
+    claims: Mapping[str, Any] = field(default_factory=dict)
 
 
 class TokenSigner:
@@ -100,12 +125,17 @@ class TokenSigner:
 
         Raises:
             KeyRingError: its audience is another service, and there is no asymmetric key.
+            ValueError: a further claim has the name of one that the server sets.
         """
         claims = self._claims(grant)
         claims |= {"client_id": grant.client_id, "scope": " ".join(access.scopes)}
         claims |= _describe_limits(access)
         if access.audience is not None:
-            token = sign_public(self._keys.ring(), _TYPE, {**claims, "aud": access.audience})
+            if access.subject is not None:
+                claims["sub"] = access.subject
+            token = sign_public(
+                self._keys.ring(), _TYPE, _united({**claims, "aud": access.audience}, access.claims)
+            )
             return token, claims["exp"] * 1000
         claims |= {"aud": [self._issuer]}
         return self._sign(self._keys.ring(), claims), claims["exp"] * 1000
@@ -252,6 +282,17 @@ def _read_limits(claims: dict[str, Any], grant_id: str, text: str) -> GrantLimit
         max_permission(scopes),
         client_id=_typed(claims, "client_id", str),
     )
+
+
+def _united(claims: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the claims of a token with further ones.
+
+    Raises:
+        ValueError: one of them has the name of one that the server sets, or reads in tokens.
+    """
+    if not _RESERVED.isdisjoint(more):
+        raise ValueError("a claim has the name of one that the server sets")
+    return {**more, **claims}
 
 
 def _describe_limits(access: GrantedAccess) -> dict[str, Any]:

@@ -5,7 +5,8 @@ create files at the top level and grant groups a permission on them. Who is in a
 members and to administrators.
 """
 
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any, Final, Protocol
 
 from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
@@ -22,12 +23,14 @@ from strongroom.content.tenants.models import (
     Role,
     group_members,
     groups,
+    tenant_members,
+    tenants,
 )
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.collation import sort_key
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging, select_page
-from strongroom.foundation.database.statements import Statement, for_each_dialect
+from strongroom.foundation.database.statements import Statement, dynamic, for_each_dialect
 from strongroom.foundation.errors import (
     Forbidden,
     GroupNameTaken,
@@ -74,6 +77,23 @@ _ADD_MEMBER: Final = Statement(
 _REMOVE_MEMBER: Final = Statement(delete(group_members).where(_IS_MEMBER))
 _MEMBERS: Final = Statement(select(group_members.c.user_id).where(_IN_GROUP))
 _REMOVE_MEMBERS: Final = Statement(delete(group_members).where(_IN_GROUP))
+# The memberships are joined, so that no group of a deleted tenant, or of one that was left, is found.
+_OF_USER: Final = (
+    select(*(groups.c[field.name] for field in fields(Group)))
+    .join(group_members, group_members.c.group_id == groups.c.id)
+    .join(
+        tenant_members,
+        (tenant_members.c.tenant_id == groups.c.tenant_id)
+        & (tenant_members.c.user_id == group_members.c.user_id),
+    )
+    .join(tenants, tenants.c.id == groups.c.tenant_id)
+    .where(
+        group_members.c.user_id == bindparam("user_id"),
+        groups.c.tenant_id.in_(bindparam("tenant_ids", expanding=True)),
+        tenants.c.deleted_at.is_(None),
+    )
+    .order_by(groups.c.id)
+)
 
 
 class GroupObserver(Protocol):
@@ -230,6 +250,19 @@ class GroupService:
                 raise Forbidden
             ordered = query.order_by(groups.c.sort_key, groups.c.id)
             return select_page(connection, ordered, count, paging, GROUP)
+
+    def find_of_user(
+        self, user_id: str, tenant_ids: Collection[str], group_ids: Collection[str], limit: int
+    ) -> Sequence[Group]:
+        """Return the groups of a user in tenants, sorted by id; checks no permission.
+
+        Args:
+            group_ids: only these; empty: all.
+        """
+        query = _OF_USER if not group_ids else _OF_USER.where(groups.c.id.in_(sorted(group_ids)))
+        ids = {"user_id": user_id, "tenant_ids": sorted(tenant_ids)}
+        with self._database.read() as connection:
+            return dynamic(query.limit(limit), lambda row: Group(*row)).all(connection, ids)
 
     def get(self, identity: Identity, tenant_id: str, group_id: str) -> Group:
         """Return a group.
