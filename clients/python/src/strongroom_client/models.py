@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     BatchItemOperation: TypeAlias = Literal["copy", "grant", "move", "restore", "revoke", "trash"]
     BatchItemPermission: TypeAlias = Literal["manage", "read", "write"]
     BeginDirectUploadOnConflict: TypeAlias = Literal["fail", "rename", "replace"]
+    ClaimRuleForm: TypeAlias = Literal["ids", "names"]
+    ClaimRuleSource: TypeAlias = Literal["groups", "server-data", "server-role", "tenant-roles"]
+    ClaimRuleTokensItem: TypeAlias = Literal["access_token", "id_token"]
     CodeRequestPurpose: TypeAlias = Literal["bind", "login", "register", "reset-password", "unbind"]
     CopyFileOnConflict: TypeAlias = Literal["fail", "rename", "replace"]
     CreatedKeyScopesItem: TypeAlias = Literal[
@@ -178,6 +181,9 @@ else:
     BatchItemOperation = str
     BatchItemPermission = str
     BeginDirectUploadOnConflict = str
+    ClaimRuleForm = str
+    ClaimRuleSource = str
+    ClaimRuleTokensItem = str
     CodeRequestPurpose = str
     CopyFileOnConflict = str
     CreatedKeyScopesItem = str
@@ -617,6 +623,25 @@ class ChangeMeta(msgspec.Struct, frozen=True, kw_only=True):
     """Whether further changes exist already"""
 
 
+class ClaimRule(msgspec.Struct, frozen=True, kw_only=True):
+    """A claim about groups or roles."""
+
+    name: str
+    """Name of the claim; not one of a protocol, such as `sub`"""
+    source: ClaimRuleSource
+    """`groups`: groups of tenants, by the scope `groups`; by the scope `roles`, `tenant-roles`: the role in tenants, `server-role`: `ADMIN` or `USER`, `server-data`: a member of the server's data about the user"""
+    tenants: list[str] | Unset = UNSET
+    """Ids of the only tenants that are read; required for the first two"""
+    groups: list[str] | Unset = UNSET
+    """Ids of the only groups; empty: all groups of the tenants"""
+    field: None | str | Unset = UNSET
+    """The member of the server's data: a text, or a list of texts"""
+    form: ClaimRuleForm | Unset = UNSET
+    """`ids`, which never change, or `names`, of one tenant only; a role is `TENANT_ID:ROLE` or `ROLE`"""
+    tokens: list[ClaimRuleTokensItem] | Unset = UNSET
+    """The tokens that have the claim: `id_token`, and `access_token` for resources of the client; the endpoint for user information always has it"""
+
+
 class Client(msgspec.Struct, frozen=True, kw_only=True):
     """An application that logs its users in here, or uses the REST API on their behalf."""
 
@@ -654,6 +679,8 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     """Whether its users may log in on another device, by a code that the client shows (RFC 8628)"""
     self_registered: bool = msgspec.field(name="selfRegistered")
     """Whether it has registered itself, and chosen its name (RFC 7591)"""
+    claims: list[ClaimRule]
+    """The claims about groups and roles that the client gets, if it requests the scope `groups` or `roles`; by default none"""
     revision: int
     """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")
@@ -695,6 +722,8 @@ class ClientChanges(msgspec.Struct, frozen=True, kw_only=True):
     """Id of the service account that the client acts as, without a user, by the grant `client_credentials`; null: none. The caller manages the account, and the client has a secret"""
     device_login: bool | Unset = msgspec.field(default=UNSET, name="deviceLogin")
     """Whether its users may log in on another device, by a code that the client shows (RFC 8628)"""
+    claims: list[ClaimRule] | Unset = UNSET
+    """The claims about groups and roles that the client gets, if it requests the scope `groups` or `roles`; by default none"""
 
 
 class ClientCollection(msgspec.Struct, frozen=True, kw_only=True):
@@ -1802,6 +1831,8 @@ class NewClient(msgspec.Struct, frozen=True, kw_only=True):
     """Id of the service account that the client acts as, without a user, by the grant `client_credentials`; null: none. The caller manages the account, and the client has a secret"""
     device_login: bool | Unset = msgspec.field(default=UNSET, name="deviceLogin")
     """Whether its users may log in on another device, by a code that the client shows (RFC 8628)"""
+    claims: list[ClaimRule] | Unset = UNSET
+    """The claims about groups and roles that the client gets, if it requests the scope `groups` or `roles`; by default none"""
 
 
 class NewClientWithSecret(msgspec.Struct, frozen=True, kw_only=True):
@@ -1841,6 +1872,8 @@ class NewClientWithSecret(msgspec.Struct, frozen=True, kw_only=True):
     """Whether its users may log in on another device, by a code that the client shows (RFC 8628)"""
     self_registered: bool = msgspec.field(name="selfRegistered")
     """Whether it has registered itself, and chosen its name (RFC 7591)"""
+    claims: list[ClaimRule]
+    """The claims about groups and roles that the client gets, if it requests the scope `groups` or `roles`; by default none"""
     revision: int
     """Number of the record's state, which grows with each change. A change that states another number than the current one fails with 409"""
     created_at: datetime.datetime = msgspec.field(name="createdAt")

@@ -1,6 +1,7 @@
 """The tables of clients, codes, consents and logouts."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -47,6 +48,8 @@ clients: Final = Table(
     Column("terms_url", String(512)),
     Column("privacy_url", String(512)),
     Column("logo", String(128)),
+    # Rules, see ClaimRule. Null: none.
+    Column("claims", JSON),
     Index("oidc_provider_clients_created", "created_at", "id"),
 )
 
@@ -162,7 +165,7 @@ pushed: Final = Table(
 )
 
 
-_LISTS: Final = ("redirect_uris", "scopes", "resources", "post_logout_redirect_uris")
+_LISTS: Final = ("redirect_uris", "scopes", "resources", "post_logout_redirect_uris", "claims")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +186,7 @@ class Client:
         logo: the path of its picture, without the base path; ``None`` without one.
         has_device_login: whether users may allow it on another device (RFC 8628).
         is_self_registered: whether it has chosen its name itself (RFC 7591).
+        claims: the claims about groups and roles that it gets, as in the REST API.
     """
 
     id: str
@@ -206,6 +210,7 @@ class Client:
     terms_url: str | None = None
     privacy_url: str | None = None
     logo: str | None = None
+    claims: tuple[Mapping[str, Any], ...] = ()
 
     @classmethod
     def from_row(cls, row: Any) -> "Client":

@@ -48,7 +48,7 @@ def register_token_types() -> list[str]:
 
 @hookimpl
 def register_tables() -> PluginTables:
-    return PluginTables(metadata, migrations="strongroom_oidc_provider:migrations", revision="0011")
+    return PluginTables(metadata, migrations="strongroom_oidc_provider:migrations", revision="0012")
 
 
 @hookimpl

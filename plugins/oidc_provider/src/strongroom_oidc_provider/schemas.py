@@ -5,6 +5,19 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from strongroom.plugin_api.schemas import Timestamp
+from strongroom_oidc_provider.claim_rules import (
+    FORMS,
+    GROUP_SOURCE,
+    ID_TOKEN,
+    IDS,
+    MAX_RULES,
+    NAMES,
+    SERVER_DATA,
+    SOURCES,
+    TENANT_ROLE,
+    TOKENS,
+    is_acceptable_name,
+)
 from strongroom_oidc_provider.clients.redirect_uris import MAX_LENGTH
 from strongroom_oidc_provider.scopes import LOGIN_SCOPES, SCOPE
 
@@ -60,7 +73,92 @@ _DEVICE_TEXT = (
 _TRUSTED_TEXT = "Whether users are not asked for their consent; for applications of the operator"
 
 
-class _BrandSchema(Schema):
+_CLAIMS_TEXT = (
+    "The claims about groups and roles that the client gets, if it requests the scope `groups` or "
+    "`roles`; by default none"
+)
+
+
+class ClaimRuleSchema(Schema):
+    """A claim about groups or roles."""
+
+    name = fields.String(
+        required=True,
+        validate=validate.Length(1, 100),
+        metadata={"description": "Name of the claim; not one of a protocol, such as `sub`"},
+    )
+    source = fields.String(
+        required=True,
+        validate=validate.OneOf(SOURCES),
+        metadata={
+            "description": "`groups`: groups of tenants, by the scope `groups`; by the scope `roles`, "
+            "`tenant-roles`: the role in tenants, `server-role`: `ADMIN` or `USER`, `server-data`: a "
+            "member of the server's data about the user"
+        },
+    )
+    tenants = fields.List(
+        fields.String(validate=_ID),
+        load_default=list,
+        validate=_MANY,
+        metadata={"description": "Ids of the only tenants that are read; required for the first two"},
+    )
+    groups = fields.List(
+        fields.String(validate=_ID),
+        load_default=list,
+        validate=validate.Length(max=200),
+        metadata={"description": "Ids of the only groups; empty: all groups of the tenants"},
+    )
+    field = fields.String(
+        load_default=None,
+        allow_none=True,
+        validate=validate.Length(1, 100),
+        metadata={"description": "The member of the server's data: a text, or a list of texts"},
+    )
+    form = fields.String(
+        load_default=IDS,
+        validate=validate.OneOf(FORMS),
+        metadata={
+            "description": "`ids`, which never change, or `names`, of one tenant only; a role is "
+            "`TENANT_ID:ROLE` or `ROLE`"
+        },
+    )
+    tokens = fields.List(
+        fields.String(validate=validate.OneOf(TOKENS)),
+        load_default=lambda: [ID_TOKEN],
+        validate=validate.Length(max=len(TOKENS)),
+        metadata={
+            "description": "The tokens that have the claim: `id_token`, and `access_token` for "
+            "resources of the client; the endpoint for user information always has it"
+        },
+    )
+
+    @validates_schema(skip_on_field_errors=True)
+    def _require_valid(self, data: dict[str, Any], **_: Any) -> None:
+        if not is_acceptable_name(data["name"]):
+            raise ValidationError("Must be a name such as groups, and none of a protocol.", "name")
+        has_tenants = data["source"] in (GROUP_SOURCE, TENANT_ROLE)
+        if has_tenants != bool(data["tenants"]):
+            raise ValidationError("Groups and roles of tenants need tenants, others none.", "tenants")
+        if data["groups"] and data["source"] != GROUP_SOURCE:
+            raise ValidationError("Only a claim about groups has groups.", "groups")
+        if (data["source"] == SERVER_DATA) != (data["field"] is not None):
+            raise ValidationError("The server's data need a field, others none.", "field")
+        # Administrators of another tenant could give a group the same name.
+        if has_tenants and data["form"] == NAMES and len(data["tenants"]) != 1:
+            raise ValidationError("Names are unique in one tenant only.", "form")
+
+
+class _ClaimedSchema(Schema):
+    """Has the claims of a client."""
+
+    @validates_schema(skip_on_field_errors=True)
+    def _require_unique(self, data: dict[str, Any], **_: Any) -> None:
+        names = [rule["name"] for rule in data.get("claims", ())]
+        if len(names) != len(set(names)):
+            raise ValidationError("Two claims have the same name.", "claims")
+
+
+class _BrandSchema(_ClaimedSchema):
     """What the pages of logins and consents show of a client."""
 
     accent = fields.String(
@@ -121,6 +219,12 @@ class NewClientSchema(_BrandSchema):
         load_default=None, allow_none=True, validate=_ID, metadata={"description": _ACCOUNT_TEXT}
     )
     deviceLogin = fields.Boolean(load_default=False, metadata={"description": _DEVICE_TEXT})
+    claims = fields.List(
+        fields.Nested(ClaimRuleSchema),
+        load_default=list,
+        validate=validate.Length(max=MAX_RULES),
+        metadata={"description": _CLAIMS_TEXT},
+    )
 
     @validates_schema(skip_on_field_errors=True)
     def _require_use(self, data: dict[str, Any], **_: Any) -> None:
@@ -154,6 +258,11 @@ class ClientChangesSchema(_BrandSchema):
         allow_none=True, validate=_ID, metadata={"description": _ACCOUNT_TEXT}
     )
     deviceLogin = fields.Boolean(metadata={"description": _DEVICE_TEXT})
+    claims = fields.List(
+        fields.Nested(ClaimRuleSchema),
+        validate=validate.Length(max=MAX_RULES),
+        metadata={"description": _CLAIMS_TEXT},
+    )
 
 
 class ClientSchema(Schema):
@@ -226,6 +335,9 @@ class ClientSchema(Schema):
         required=True,
         attribute="is_self_registered",
         metadata={"description": "Whether it has registered itself, and chosen its name (RFC 7591)"},
+    )
+    claims = fields.List(
+        fields.Nested(ClaimRuleSchema), required=True, metadata={"description": _CLAIMS_TEXT}
     )
     revision = fields.Integer(required=True)
     createdAt = Timestamp(required=True, attribute="created_at")

@@ -10,6 +10,11 @@ OFFLINE_ACCESS: Final = "offline_access"
 CLAIM_SCOPES: Final = ("profile", "email", "phone")
 """The scopes of claims about the user (OpenID Connect Core, section 5.4)."""
 
+GROUPS: Final = "groups"
+ROLES: Final = "roles"
+ROLE_SCOPES: Final = (GROUPS, ROLES)
+"""The scopes of the claims that administrators define for a client."""
+
 LOGIN_SCOPES: Final = (OPENID, *CLAIM_SCOPES, OFFLINE_ACCESS)
 """The scopes of a client that only logs its users in."""
 

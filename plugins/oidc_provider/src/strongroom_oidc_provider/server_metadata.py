@@ -11,7 +11,7 @@ from strongroom_oidc_provider.oauth.assertions import ALGORITHMS
 from strongroom_oidc_provider.oauth.client import CODE_METHODS, GRANT_TYPES, SECRET_METHODS
 from strongroom_oidc_provider.oauth.rules import PROMPTS
 from strongroom_oidc_provider.options import OFF
-from strongroom_oidc_provider.scopes import API_SCOPES, LOGIN_SCOPES
+from strongroom_oidc_provider.scopes import API_SCOPES, LOGIN_SCOPES, ROLE_SCOPES
 
 
 def get_server_metadata(host: HostAPI) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def get_server_metadata(host: HostAPI) -> dict[str, Any]:
         "revocation_endpoint": f"{root}/revoke",
         "introspection_endpoint": f"{root}/introspect",
         "jwks_uri": f"{host.public_url}/.well-known/jwks.json",
-        "scopes_supported": [*LOGIN_SCOPES, *API_SCOPES],
+        "scopes_supported": [*LOGIN_SCOPES, *ROLE_SCOPES, *API_SCOPES],
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
         "grant_types_supported": list(GRANT_TYPES),
@@ -63,10 +63,12 @@ def get_provider_metadata(host: HostAPI) -> dict[str, Any]:
             "nonce",
             "at_hash",
             "sid",
+            *ROLE_SCOPES,
         ],
         "acr_values_supported": list(ACR_VALUES),
         "backchannel_logout_supported": True,
         "backchannel_logout_session_supported": True,
+        "claim_types_supported": ["normal", "distributed"],
         "claims_parameter_supported": False,
         "request_parameter_supported": False,
         "request_uri_parameter_supported": False,

@@ -1,5 +1,6 @@
 """The endpoint for user information (OpenID Connect Core, section 5.3)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -7,9 +8,12 @@ from flask import Response, request
 
 from strongroom.plugin_api.grants import TokenReport
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.users import UserInfo
+from strongroom_oidc_provider.claim_rules import RoleClaims
 from strongroom_oidc_provider.claims import get_claims
+from strongroom_oidc_provider.documents.lookup import ClientLookup
 from strongroom_oidc_provider.json_responses import make_response
-from strongroom_oidc_provider.scopes import OPENID
+from strongroom_oidc_provider.scopes import OPENID, ROLE_SCOPES
 
 _INVALID: Final = (401, "invalid_token", "The access token is invalid or has expired.")
 _INSUFFICIENT: Final = (403, "insufficient_scope", "The access token needs the scope openid.")
@@ -38,7 +42,16 @@ class UserInfoEndpoint:
         user = self._host.users.find_active(report.grant.user_id)
         if user is None:
             return _refuse(*_INVALID)
-        return make_response(200, get_claims(user, report.scopes))
+        claims = {**self._read_roles(user, report), **get_claims(user, report.scopes)}
+        return make_response(200, claims)
+
+    def _read_roles(self, user: UserInfo, report: TokenReport) -> Mapping[str, object]:
+        if not {*ROLE_SCOPES}.intersection(report.scopes):
+            return {}
+        client = self._host.get_service(ClientLookup).find(report.grant.client.id)
+        if client is None:
+            return {}
+        return self._host.get_service(RoleClaims).for_user_info(client, user, report.scopes)
 
 
 def _find_token() -> str | None:

@@ -45,6 +45,7 @@ _COLUMNS: Final = {
     "termsUrl": "terms_url",
     "privacyUrl": "privacy_url",
     "deviceLogin": "has_device_login",
+    "claims": "claims",
 }
 # Built once: each login executes them several times, and constructing them costs more than that.
 _ONE: Final = select(clients).where(clients.c.id == bindparam("id"))

@@ -8,14 +8,21 @@ from urllib.parse import urlsplit
 from strongroom.plugin_api.browser import BrowserSession
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.visits import Visit
+from strongroom_oidc_provider.claim_rules import get_rule_scopes
 from strongroom_oidc_provider.clients.brands import Brands
 from strongroom_oidc_provider.consents.folders import Choice, Folder, find_choices, find_name, has_files
 from strongroom_oidc_provider.documents.client import DocumentClient
 from strongroom_oidc_provider.models import Client
-from strongroom_oidc_provider.scopes import API_SCOPES, CLAIM_SCOPES, OFFLINE_ACCESS, OPENID
+from strongroom_oidc_provider.scopes import (
+    API_SCOPES,
+    CLAIM_SCOPES,
+    OFFLINE_ACCESS,
+    OPENID,
+    ROLE_SCOPES,
+)
 
 PREFIX: Final = "/oauth2"
-NAMED_SCOPES: Final = (OPENID, *CLAIM_SCOPES, OFFLINE_ACCESS, *API_SCOPES)
+NAMED_SCOPES: Final = (OPENID, *CLAIM_SCOPES, *ROLE_SCOPES, OFFLINE_ACCESS, *API_SCOPES)
 """The scopes that pages describe in words."""
 
 
@@ -102,13 +109,14 @@ class ProviderPages:
     def preview(self, client: Client, user: str, language: str) -> Any:
         """Return the page of a consent as the users of a client see it, for a frame of another page."""
         uris = client.redirect_uris
+        scopes = tuple(dict.fromkeys((*client.scopes, *get_rule_scopes(client))))
         return CardVisit(self._host).render(
             "consent.html",
             is_preview=True,
             status=200,
             policy={"frame-ancestors": "'self'", "form-action": "'none'"},
             language=language,
-            **self._describe(client, client.scopes, uris[0] if uris else self._host.public_url),
+            **self._describe(client, scopes, uris[0] if uris else self._host.public_url),
             folders=(),
             folder="",
             is_bound=False,

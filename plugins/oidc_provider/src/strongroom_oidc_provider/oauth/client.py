@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from authlib.oauth2.rfc6749 import ClientMixin
 
+from strongroom_oidc_provider.claim_rules import get_rule_scopes
 from strongroom_oidc_provider.clients.redirect_uris import find_registered
 from strongroom_oidc_provider.documents.client import PRIVATE_KEY_JWT, DocumentClient, find_listed
 from strongroom_oidc_provider.models import Client
-from strongroom_oidc_provider.scopes import LOGIN_SCOPES
+from strongroom_oidc_provider.scopes import LOGIN_SCOPES, ROLE_SCOPES
 
 SECRET_METHODS = ("client_secret_basic", "client_secret_post")
 """How a client with a secret authenticates."""
@@ -43,7 +44,7 @@ class OAuthClient(ClientMixin):  # type: ignore[misc]
     def get_allowed_scope(self, scope: str | None) -> str | None:
         """Return the scopes of a request that the client may have; ``None`` if it may have none."""
         requested = scope.split() if scope else self._default_scopes()
-        allowed = [each for each in dict.fromkeys(requested) if each in self.client.scopes]
+        allowed = [each for each in dict.fromkeys(requested) if each in self._allowed_scopes]
         return " ".join(allowed) if allowed or not scope else None
 
     def check_redirect_uri(self, redirect_uri: str) -> bool:
@@ -72,6 +73,10 @@ class OAuthClient(ClientMixin):  # type: ignore[misc]
             return self.client.has_device_login
         return grant_type in GRANT_TYPES
 
+    @property
+    def _allowed_scopes(self) -> Sequence[str]:
+        return (*self.client.scopes, *get_rule_scopes(self.client))
+
     def _default_scopes(self) -> Sequence[str]:
         """Return the scopes of a request without any: the scopes of services, not of claims."""
-        return [scope for scope in self.client.scopes if scope not in LOGIN_SCOPES]
+        return [scope for scope in self.client.scopes if scope not in (*LOGIN_SCOPES, *ROLE_SCOPES)]

@@ -13,7 +13,7 @@ from strongroom_oidc_provider.models import Code
 from strongroom_oidc_provider.oauth.client import CODE_METHODS
 from strongroom_oidc_provider.oauth.errors import InvalidTarget
 from strongroom_oidc_provider.oauth.redirects import add_parameters
-from strongroom_oidc_provider.oauth.tokens import get_tokens, make_token
+from strongroom_oidc_provider.oauth.tokens import describe_access, get_tokens, make_token
 from strongroom_oidc_provider.resources import get_audience, is_same
 from strongroom_oidc_provider.scopes import OFFLINE_ACCESS, OPENID
 
@@ -63,7 +63,10 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
             offline=OFFLINE_ACCESS in code.scopes,
         )
         grant_client = GrantClient(client.id, client.name, client.is_public)
-        issued = get_tokens(lambda: host.grants.begin(code.login_id, grant_client, terms))
+        describe = describe_access(host)
+        issued = get_tokens(
+            lambda: host.grants.begin(code.login_id, grant_client, terms, describe=describe)
+        )
         self.server.codes.set_grant(code, issued.grant.id)
         self.request.issued = issued
         if OPENID in code.scopes:

@@ -10,7 +10,7 @@ from strongroom_oidc_provider.oauth.client import SECRET_METHODS
 from strongroom_oidc_provider.oauth.rules import find_requested_resource
 from strongroom_oidc_provider.oauth.tokens import get_tokens, make_token
 from strongroom_oidc_provider.resources import get_audience
-from strongroom_oidc_provider.scopes import LOGIN_SCOPES
+from strongroom_oidc_provider.scopes import LOGIN_SCOPES, ROLE_SCOPES
 
 
 class CredentialsGrant(ClientCredentialsGrant):  # type: ignore[misc]
@@ -26,7 +26,7 @@ class CredentialsGrant(ClientCredentialsGrant):  # type: ignore[misc]
         """
         host, client = self.server.host, self.client.client
         allowed = self.client.get_allowed_scope(self.request.payload.scope) or ""
-        scopes = tuple(scope for scope in allowed.split() if scope not in LOGIN_SCOPES)
+        scopes = tuple(scope for scope in allowed.split() if scope not in (*LOGIN_SCOPES, *ROLE_SCOPES))
         if not scopes:
             raise InvalidScopeError
         resource = find_requested_resource(self.request, client, scopes, host.public_url)

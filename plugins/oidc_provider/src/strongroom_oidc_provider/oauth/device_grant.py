@@ -23,7 +23,7 @@ from strongroom_oidc_provider.devices.devices import PAUSE, SECONDS, Devices, Po
 from strongroom_oidc_provider.logout.backchannel import LogoutQueue
 from strongroom_oidc_provider.oauth.client import DEVICE, SECRET_METHODS
 from strongroom_oidc_provider.oauth.rules import find_requested_resource
-from strongroom_oidc_provider.oauth.tokens import get_tokens, make_token
+from strongroom_oidc_provider.oauth.tokens import describe_access, get_tokens, make_token
 from strongroom_oidc_provider.resources import get_audience
 from strongroom_oidc_provider.scopes import OFFLINE_ACCESS, OPENID
 
@@ -112,7 +112,10 @@ class DeviceGrant(DeviceCodeGrant):  # type: ignore[misc]
         audience = get_audience(device.resource, client.id, host.public_url)
         terms = GrantTerms(device.scopes, audience, offline=OFFLINE_ACCESS in device.scopes)
         grant_client = GrantClient(client.id, client.name, client.is_public)
-        issued = get_tokens(lambda: host.grants.begin(device.login_id, grant_client, terms))
+        describe = describe_access(host)
+        issued = get_tokens(
+            lambda: host.grants.begin(device.login_id, grant_client, terms, describe=describe)
+        )
         self.request.issued = issued
         if OPENID in device.scopes:
             host.get_service(LogoutQueue).remember(device.login_id, device.user_id, client)

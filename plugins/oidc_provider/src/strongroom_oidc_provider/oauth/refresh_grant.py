@@ -7,7 +7,7 @@ from authlib.oauth2.rfc6749.grants import RefreshTokenGrant
 
 from strongroom_oidc_provider.oauth.client import CODE_METHODS
 from strongroom_oidc_provider.oauth.errors import InvalidTarget
-from strongroom_oidc_provider.oauth.tokens import get_tokens, make_token
+from strongroom_oidc_provider.oauth.tokens import describe_access, get_tokens, make_token
 from strongroom_oidc_provider.resources import is_same
 
 
@@ -46,7 +46,10 @@ class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
         host, client_id = self.server.host, self.client.get_client_id()
         scopes = refresh_token.scope.split() if refresh_token.scope else None
         self._require_resource(refresh_token.value, client_id)
-        issued = get_tokens(lambda: host.grants.refresh(refresh_token.value, client_id, scopes=scopes))
+        describe = describe_access(host)
+        issued = get_tokens(
+            lambda: host.grants.refresh(refresh_token.value, client_id, scopes=scopes, describe=describe)
+        )
         self.request.issued = issued
         return make_token(host, issued, tuple(scopes or issued.grant.terms.scopes))
 

@@ -1,18 +1,20 @@
 """The responses with tokens."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from authlib.oauth2.rfc6749 import InvalidGrantError, InvalidScopeError
 from authlib.oidc.core.util import create_half_hash
 
-from strongroom.plugin_api.grants import GrantTokens
+from strongroom.plugin_api.grants import ClientGrant, Describe, GrantTokens
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
+from strongroom_oidc_provider.claim_rules import ACCESS_TOKEN, ID_TOKEN, RoleClaims
 from strongroom_oidc_provider.consents.folders import Folder
+from strongroom_oidc_provider.documents.lookup import ClientLookup
 from strongroom_oidc_provider.oauth.requests import ProviderRequest
-from strongroom_oidc_provider.scopes import OPENID
+from strongroom_oidc_provider.scopes import OPENID, ROLE_SCOPES
 
 _LIFETIME = 300
 """Of an ID token, in seconds: its client verifies it at once."""
@@ -54,6 +56,30 @@ def make_token(host: HostAPI, issued: GrantTokens, scopes: tuple[str, ...]) -> d
     return token
 
 
+def describe_access(host: HostAPI) -> Describe:
+    """Return what adds claims about groups and roles to access tokens for other services."""
+
+    def describe(grant: ClientGrant, scopes: Sequence[str]) -> Mapping[str, Any]:
+        # Its client reads no access token of its own: the ID token has the claims.
+        if grant.terms.audience == grant.client.id:
+            return {}
+        return get_role_claims(host, grant, scopes, ACCESS_TOKEN)
+
+    return describe
+
+
+def get_role_claims(
+    host: HostAPI, grant: ClientGrant, scopes: Sequence[str], token: str
+) -> Mapping[str, Any]:
+    """Return the claims about groups and roles of a token, by the rules that its client has now."""
+    if not {*ROLE_SCOPES}.intersection(scopes):
+        return {}
+    client = host.get_service(ClientLookup).find(grant.client.id)
+    if client is None:
+        return {}
+    return host.get_service(RoleClaims).for_token(client, grant.user_id, scopes, token)
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class IDTokens:
     """An extension of grants: the ID token of scope ``openid`` (OpenID Connect Core, section 2)."""
@@ -66,17 +92,19 @@ class IDTokens:
     def _add(self, grant: Any, response: tuple[int, dict[str, Any], Any]) -> None:
         _, token, _ = response
         if OPENID in token["scope"].split():
-            token["id_token"] = self._sign(grant.request, token["access_token"])
+            scopes = token["scope"].split()
+            token["id_token"] = self._sign(grant.request, token["access_token"], scopes)
 
-    def _sign(self, request: ProviderRequest, access_token: str) -> str:
+    def _sign(self, request: ProviderRequest, access_token: str, scopes: Sequence[str]) -> str:
         grant, signing = request.issued.grant, self._host.signing
-        claims = {
+        claims: dict[str, Any] = {
             "auth_time": grant.auth_time // 1000,
             "acr": grant.acr,
             "amr": list(grant.amr),
             "sid": grant.login_id,
             "at_hash": create_half_hash(access_token, signing.algorithm).decode(),
         }
+        claims = {**get_role_claims(self._host, grant, scopes, ID_TOKEN), **claims}
         nonce = request.authorization_code.nonce if request.authorization_code else None
         if nonce is not None:
             claims["nonce"] = nonce
