@@ -203,8 +203,7 @@ class Memberships:
         self, connection: Connection, user_id: str, tenant_ids: Collection[str]
     ) -> dict[str, str]:
         """Return the roles of a user in tenants, by their ids."""
-        found = _ROLES.all(connection, {"user_id": user_id, "tenant_ids": list(tenant_ids)})
-        return dict(found)
+        return dict(_ROLES.all(connection, {"user_id": user_id, "tenant_ids": list(tenant_ids)}))
 
     def require_member(self, connection: Connection, tenant_id: str, identity: Identity) -> Role:
         """Return the caller's role.

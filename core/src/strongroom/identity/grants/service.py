@@ -99,8 +99,8 @@ class ClientGrantService:
                 raise TokenInvalid
             if login.actor_id is not None:
                 raise ImpersonationRefused
-            begun = self._begin(connection, plugin, user, login, client, terms, origin)
-        return self._issue(*begun, describe)
+            result = self._begin(connection, plugin, user, login, client, terms, origin)
+        return self._issue(*result, describe)
 
     def begin_as(
         self, plugin: str, user_id: str, client: GrantClient, terms: GrantTerms, origin: Origin
@@ -115,8 +115,8 @@ class ClientGrantService:
             user = self._require_user(connection, user_id, NotFound)
             if user.type != UserType.SERVICE:
                 raise NotFound
-            begun = self._begin(connection, plugin, user, None, client, terms, origin)
-        return self._issue(*begun, None)
+            result = self._begin(connection, plugin, user, None, client, terms, origin)
+        return self._issue(*result, None)
 
     def refresh(
         self,
