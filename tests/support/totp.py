@@ -74,5 +74,5 @@ def meet(api: Api, challenge: Json, **answers: Any) -> Answer:
 
 def secret_of(page: str) -> str:
     """Return the secret that a page shows to people who enter it by hand."""
-    (secret,) = re.findall('<span class="secret"[^>]*>((?:[A-Z2-7]{4} )+[A-Z2-7]{4})</span>', page)
+    (secret,) = re.findall('<code class="secret"[^>]*>((?:[A-Z2-7]{4} )+[A-Z2-7]{4})</code>', page)
     return str(secret).replace(" ", "")
