@@ -94,9 +94,9 @@ class PageBrowser:
         self._client.set_cookie(name, value)
 
     def forget(self, name: str) -> None:
-        """Lose a cookie."""
-        self._client.delete_cookie(name, path=ROOT)
-        self._client.delete_cookie(name)
+        """Lose a cookie of all pages, of the account, or of the page."""
+        for path in ("/", ROOT, self.path):
+            self._client.delete_cookie(name, path=path)
 
     def cookie(self, name: str, path: str = "/") -> str | None:
         """Return the value of a cookie."""
