@@ -6,6 +6,30 @@ from tests.mutants.modules import oidc_provider
 
 ROWS: Final = (
     oidc_provider(
+        "provider-claims-of-a-scope",
+        "A client gets the claims of the scopes that its user has allowed.",
+        "claim_rules.py::get_rules",
+        "[rule for rule in rules if rule.scope in scopes]",
+        "rules",
+        "oidc_provider/rest/test_role_claims.py::test_a_claim_needs_its_own_scope",
+    ),
+    oidc_provider(
+        "provider-reserved-claims",
+        "No rule replaces a claim of a protocol.",
+        "claim_rules.py::is_acceptable_name",
+        "NAME.fullmatch(name) is not None and name.lower() not in RESERVED",
+        "NAME.fullmatch(name) is not None",
+        "oidc_provider/rest/test_role_claims.py::test_invalid_rules_are_refused",
+    ),
+    oidc_provider(
+        "provider-many-claims",
+        "A token has a bounded number of values.",
+        "claim_rules.py::RoleClaims.for_token",
+        "len(values) > MAX_TOKEN_VALUES or ",
+        "",
+        "oidc_provider/rest/test_role_claims.py::test_too_many_values_are_left_to_the_endpoint",
+    ),
+    oidc_provider(
         "provider-redirect-uris",
         "A request names a redirect URI of its client exactly.",
         "logins/authorization.py::Authorizations._find_client",

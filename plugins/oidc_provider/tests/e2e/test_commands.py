@@ -1,6 +1,8 @@
-"""The command line creates, lists and deletes clients."""
+"""The command line creates, lists, changes and deletes clients."""
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -53,3 +55,19 @@ def test_the_fault_of_an_option_is_printed(
 ) -> None:
     with pytest.raises(ServerFailed, match=fault):
         create(server, *options)
+
+
+def test_a_file_replaces_the_claims_of_a_client(server: LiveServer, tmp_path: Path) -> None:
+    client_id = create(server, "--redirect-uri", URI)["client id"]
+    rules = tmp_path / "rules.json"
+    rules.write_text(json.dumps([{"name": "roles", "source": "server-role"}]))
+    server.command("clients", "claims", client_id, str(rules))
+    client = server.succeed("GET", f"/api/v1/clients/{client_id}", by=server.user(admin=True))
+    assert [rule["name"] for rule in client["claims"]] == ["roles"]
+    for content, fault in (
+        ("[", "RULES: "),
+        ('[{"name": "sub", "source": "server-role"}]', "none of a protocol"),
+    ):
+        rules.write_text(content)
+        with pytest.raises(ServerFailed, match=fault):
+            server.command("clients", "claims", client_id, str(rules))

@@ -72,6 +72,15 @@ def test_a_client_without_a_rule_or_a_scope_gets_nothing(api: Api, person: Perso
         assert rp.user_info(tokens["access_token"]).json == {"sub": person.id}
 
 
+def test_a_claim_needs_its_own_scope(api: Api, person: Person) -> None:
+    path = api.tenant(person)
+    add_group(api, path, person, "Editors")
+    rp = register(api, rule(path), {"name": "server", "source": "server-role"})
+    tokens = rp.tokens(logged_in(api, person), scope="openid roles")
+    assert "groups" not in rp.claims(tokens)
+    assert rp.user_info(tokens["access_token"]).json == {"sub": person.id, "server": ["USER"]}
+
+
 def test_roles_are_of_the_tenants_of_the_rule(api: Api, person: Person) -> None:
     path = api.tenant(person)
     tenant_id = path.rpartition("/")[2]

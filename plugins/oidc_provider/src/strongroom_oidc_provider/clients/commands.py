@@ -1,6 +1,7 @@
 """The commands below ``strongroom clients``."""
 
-from typing import Any
+import json
+from typing import Any, TextIO
 
 import click
 
@@ -8,13 +9,14 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
 from strongroom_oidc_provider.clients.brand_commands import make_brand_commands
 from strongroom_oidc_provider.clients.clients import Clients
-from strongroom_oidc_provider.schemas import NewClientSchema
+from strongroom_oidc_provider.schemas import ClientChangesSchema, NewClientSchema
 
 
 def make_commands(host: HostAPI) -> click.Group:
     """Return the commands."""
     group = click.Group("clients", help="Applications that log their users in here.")
-    for command in (_creation(host), _list(host), _deletion(host), *make_brand_commands(host)):
+    own = (_creation(host), _list(host), _claims(host), _deletion(host))
+    for command in (*own, *make_brand_commands(host)):
         group.add_command(command)
     return group
 
@@ -60,6 +62,27 @@ def _list(host: HostAPI) -> click.Command:
             click.echo(f"{client.id}  {kind:12}  {client.name}  {' '.join(client.redirect_uris)}")
 
     return list_clients
+
+
+def _claims(host: HostAPI) -> click.Command:
+    @click.command(name="claims")
+    @click.argument("client_id")
+    @click.argument("rules", type=click.File(encoding="utf-8"))
+    def define_claims(client_id: str, rules: TextIO) -> None:
+        """Replace the claims of a client about groups and roles by those of a JSON file."""
+        try:
+            body = {"claims": json.load(rules)}
+        except ValueError as error:
+            raise click.ClickException(f"RULES: {error}") from error
+        schema = ClientChangesSchema(exclude=["revision"])
+        if faults := schema.validate(body):
+            raise click.ClickException(str(faults))
+        try:
+            host.get_service(Clients).update(client_id, schema.load(body))
+        except ApiError as error:
+            raise click.ClickException(_text(error)) from error
+
+    return define_claims
 
 
 def _deletion(host: HostAPI) -> click.Command:
