@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from strongroom.testing.server import PASSWORD
 from tests.support.server import Server
 
-REFUSED: Final = {"en-US": "not confirmed", "zh-CN": "没有在对方平台确认"}
+REFUSED: Final = {"en-US": "You cancelled at", "zh-CN": "取消登录"}
 """A part of the text on the login page for people who have refused, by locale."""
 
 NOT_MEMBER: Final = {"en-US": "Only members", "zh-CN": "只有该组织的成员"}
@@ -40,6 +40,11 @@ def decide(page: Page, person: str, decision: str = "Confirm") -> None:
     """Choose a person and a decision on the page of a simulated platform."""
     page.get_by_label(person).check()
     page.get_by_role("button", name=decision).click()
+
+
+def reason(page: Page) -> Locator:
+    """Return what the login page says about a login that a platform has ended."""
+    return page.locator("[role=alert]:not(:empty), [role=status]:not(:empty)")
 
 
 def connect_account(page: Page, server: Server, *, platform: str, person: str) -> None:

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, expect
 from tests.support.alipay import CALLBACK, alipay_config
 from tests.support.browsers import needs_chromium
 from tests.support.config import Table, merged
-from tests.support.platform_visits import REFUSED, Visit, connect_account, decide, visits
+from tests.support.platform_visits import REFUSED, Visit, connect_account, decide, reason, visits
 from tests.support.server import Server
 
 from strongroom.testing.server import free_port
@@ -69,7 +69,7 @@ def test_a_person_who_refuses_returns_to_the_login_page(locale: str, visit: Visi
     page = visit(locale)
     page.get_by_role("link", name=BUTTON[locale]).click()
     decide(page, "林小雨", "Refuse")
-    expect(page.get_by_role("alert")).to_contain_text(REFUSED[locale])
+    expect(reason(page)).to_contain_text(REFUSED[locale])
     expect(page.get_by_role("link", name=BUTTON[locale])).to_be_visible()
 
 

@@ -7,7 +7,15 @@ from playwright.sync_api import Browser, expect
 from tests.support.browsers import needs_chromium
 from tests.support.config import Table, merged
 from tests.support.feishu import CALLBACK, feishu_config
-from tests.support.platform_visits import NOT_MEMBER, REFUSED, Visit, connect_account, decide, visits
+from tests.support.platform_visits import (
+    NOT_MEMBER,
+    REFUSED,
+    Visit,
+    connect_account,
+    decide,
+    reason,
+    visits,
+)
 from tests.support.server import Server
 
 from strongroom.testing.server import free_port
@@ -75,7 +83,7 @@ def test_others_return_to_the_login_page_with_the_reason(
     page = visit(locale)
     page.get_by_role("link", name=BUTTON[locale]).click()
     decide(page, person, decision)
-    expect(page.get_by_role("alert")).to_contain_text(texts[locale])
+    expect(reason(page)).to_contain_text(texts[locale])
     expect(page.get_by_role("link", name=BUTTON[locale])).to_be_visible()
 
 

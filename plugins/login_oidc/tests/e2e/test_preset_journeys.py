@@ -81,6 +81,6 @@ def test_a_person_who_refuses_is_at_the_login_page_again(
     page = at_platform(context, shared_server, preset)
     page.get_by_role("button", name="Refuse").click()
     page.wait_for_url(f"{own_url(shared_server)}/**")
-    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_role("status")).to_be_visible()
     page.goto(f"{own_url(shared_server)}/account")
     expect(page.get_by_label("Password")).to_be_visible()

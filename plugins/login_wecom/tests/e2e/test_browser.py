@@ -101,7 +101,7 @@ def test_a_refusal_leads_back_to_the_login_page(open_login: Open, language: str)
     page.get_by_role("link", name=words.button).click()
     decide(page, "林小雨", words.refuse)
     page.wait_for_url("**/account/login**")
-    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_role("status")).to_be_visible()
     expect(page.get_by_role("link", name=words.button)).to_be_visible()
 
 
