@@ -45,6 +45,7 @@ def test_an_errcode_in_a_200_body_is_raised(
 
 def test_every_fault_of_a_client_has_a_stable_code_and_text_of_its_own() -> None:
     assert {kind.code: (kind.status, kind.message) for kind in kinds()} == {
+        "error.wechat-access-denied": (401, "The login was refused at WeChat."),
         "error.wechat-app-unknown": (400, "Unknown app; see the configuration."),
         "error.wechat-code-expired": (401, "The WeChat code has expired."),
         "error.wechat-code-invalid": (401, "Invalid WeChat code for this app."),

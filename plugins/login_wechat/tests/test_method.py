@@ -101,7 +101,7 @@ def test_an_app_that_is_not_configured_is_rejected(
 def test_an_attempt_without_a_code_is_rejected(login: WeChatLogin, attempt: MakeAttempt) -> None:
     with pytest.raises(LoginRejected) as rejected:
         login.authenticate(attempt(app="site"))
-    assert rejected.value.code == "error.wechat-code-invalid"
+    assert rejected.value.code == "error.wechat-access-denied"
 
 
 def test_a_code_of_the_other_kind_of_app_is_rejected(
