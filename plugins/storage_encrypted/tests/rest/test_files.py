@@ -55,8 +55,8 @@ def objects(api: Api) -> dict[str, bytes]:
     prefix = f"{WRAPPED}{b'vault'.hex()}/"
     files = {key.removeprefix(prefix): content for key, content in stored(api).items()}
     # Those of the server itself, and not each of a file whose key begins with zeros.
-    own = ("00/00/", "00/01/", "00/02/", "00/03/")
-    return {key: content for key, content in files.items() if not key.startswith(own)}
+    reserved = ("00/00/", "00/01/", "00/02/", "00/03/")
+    return {key: content for key, content in files.items() if not key.startswith(reserved)}
 
 
 def faults(api: Api) -> list[str]:

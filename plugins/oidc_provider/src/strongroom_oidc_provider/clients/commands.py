@@ -15,8 +15,8 @@ from strongroom_oidc_provider.schemas import ClientChangesSchema, NewClientSchem
 def make_commands(host: HostAPI) -> click.Group:
     """Return the commands."""
     group = click.Group("clients", help="Applications that log their users in here.")
-    own = (_creation(host), _list(host), _claims(host), _deletion(host))
-    for command in (*own, *make_brand_commands(host)):
+    commands = (_creation(host), _list(host), _claims(host), _deletion(host))
+    for command in (*commands, *make_brand_commands(host)):
         group.add_command(command)
     return group
 
@@ -69,7 +69,7 @@ def _claims(host: HostAPI) -> click.Command:
     @click.argument("client_id")
     @click.argument("rules", type=click.File(encoding="utf-8"))
     def define_claims(client_id: str, rules: TextIO) -> None:
-        """Replace the claims of a client about groups and roles by those of a JSON file."""
+        """Replace the rules of a client about claims of groups and roles by a JSON file."""
         try:
             body = {"claims": json.load(rules)}
         except ValueError as error:
