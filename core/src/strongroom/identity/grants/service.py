@@ -242,16 +242,11 @@ class ClientGrantService:
             raise ValueError("a folder needs its tenant")
         if terms.audience in (None, self._issuer):
             terms = replace(terms, audience=None)
-            self._require_subject(terms)
-            return terms
-        if terms.tenant_id is not None and not self._is_own(terms):
+        elif terms.tenant_id is not None and not self._is_own(terms):
             raise ValueError("a tenant limits tokens for this server only")
-        self._require_subject(terms)
-        return terms
-
-    def _require_subject(self, terms: GrantTerms) -> None:
         if terms.subject is not None and self._is_own(terms):
             raise ValueError("tokens for this server have the id of the user")
+        return terms
 
     def _is_own(self, terms: GrantTerms) -> bool:
         """Return whether the tokens may open something here: the REST API, or what a plugin serves."""

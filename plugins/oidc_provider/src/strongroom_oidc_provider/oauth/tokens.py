@@ -91,8 +91,8 @@ class IDTokens:
 
     def _add(self, grant: Any, response: tuple[int, dict[str, Any], Any]) -> None:
         _, token, _ = response
-        if OPENID in token["scope"].split():
-            scopes = token["scope"].split()
+        scopes = token["scope"].split()
+        if OPENID in scopes:
             token["id_token"] = self._sign(grant.request, token["access_token"], scopes)
 
     def _sign(self, request: ProviderRequest, access_token: str, scopes: Sequence[str]) -> str:
