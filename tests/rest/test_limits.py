@@ -11,9 +11,11 @@ import pytest
 from redis import Redis
 from sqlalchemy import select
 from tests.support.api import Answer, Api, error_code
+from tests.support.audit import reading_sealed
 from tests.support.config import Table, merged
 from tests.support.http import at_once
 from tests.support.redis import RedisServer
+from tests.support.redis_groups import SentinelGroup
 from tests.support.waiting import SLACK_SECONDS
 
 from strongroom.assembly.doctor import assemble_doctor
@@ -108,7 +110,7 @@ def test_a_made_up_x_forwarded_for_gains_nothing(api: Api) -> None:
 def test_a_refusal_is_not_recorded(api: Api) -> None:
     for _ in range(9):
         log_in(api)
-    with api.container.database.read() as connection:
+    with reading_sealed(api.container.database) as connection:
         counted = connection.exec_driver_sql("SELECT count(*) FROM audit_events WHERE action = 'login'")
         assert counted.scalar_one() == 3
 
@@ -252,9 +254,47 @@ class TestRedis:
         (finding,) = [
             item for item in assemble_doctor(api.container, dict).examine() if item.part == "limits"
         ]
-        assert finding.message == f"Redis, which stores the counters, refuses writes: {code}"
+        place = redis.url.removeprefix("redis://")
+        assert finding.message == f"Redis at {place} refuses writes ({code})"
 
     def test_a_probe_adds_no_key(self, api: Api, redis: RedisServer) -> None:
         assert api.get("/readyz").status_code == 200
         with Redis.from_url(redis.url) as client:
             assert client.dbsize() == 0
+
+
+@pytest.mark.extended
+class TestFailover:
+    """Counting in a Redis whose primary is killed."""
+
+    @pytest.fixture
+    def group(self, tmp_path: Path) -> Iterator[SentinelGroup]:
+        with SentinelGroup.serving(tmp_path) as group:
+            yield group
+
+    @pytest.fixture
+    def config_changes(self, group: SentinelGroup) -> Table:
+        return merged(LIMITS, {"redis": {"url": group.url}})
+
+    @pytest.fixture(params=["sqlite"])
+    def database_url(self, request: pytest.FixtureRequest) -> Iterator[str]:
+        with request.getfixturevalue("sqlite_databases").create() as url:
+            yield url
+
+    def test_logins_are_unavailable_until_another_primary_counts(
+        self, api: Api, group: SentinelGroup
+    ) -> None:
+        assert log_in(api).status_code == 401
+        group.primary().kill()
+        answers = [log_in(api)]
+        while answers[-1].status_code == 503:
+            assert answers[-1].headers["Retry-After"] == "5"
+            assert len(answers) < 5000, "no other primary counts"
+            answers.append(log_in(api))
+        assert len(answers) > 1
+        counted = [answers[-1], *(log_in(api) for _ in range(3))]
+        # Of three a minute, one was counted by the former primary; an unavailable one may be counted.
+        assert {answer.status_code for answer in counted} <= {401, 429}
+        assert [answer.status_code for answer in counted].count(401) <= 2
+        api.clock.advance(FRESH)
+        assert "notes" not in api.get("/readyz").json

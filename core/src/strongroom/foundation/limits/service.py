@@ -19,7 +19,7 @@ from strongroom.foundation.database import Database
 from strongroom.foundation.database.pruning import prune
 from strongroom.foundation.database.statements import Statement, for_each_dialect
 from strongroom.foundation.errors import TooManyRequests, Unavailable
-from strongroom.foundation.limits.backends import counters, refusal_code
+from strongroom.foundation.limits.backends import counters
 from strongroom.foundation.logs import ErrorLog
 from strongroom.foundation.secret_keys import SecretKeys
 
@@ -209,6 +209,9 @@ def _failing_closed() -> Iterator[None]:
 
 def _uncounted(error: StorageError) -> Unavailable:
     """Log why an event cannot be counted, and return the refusal."""
+    # Imported here, because it imports the client of Redis.
+    from strongroom.foundation.limits.redis_faults import refusal_code
+
     reason = error.storage_error
     UNCOUNTED.log(reason, "Rate limits cannot be counted: %s: %s", refusal_code(reason), reason)
     return Unavailable(retry_after=RETRY_SECONDS)
