@@ -98,6 +98,16 @@ class Pair:
         self.primary.execute("ALTER SYSTEM RESET synchronous_standby_names")
         self.primary.execute("SELECT pg_reload_conf()")
 
+    def freeze_standby(self) -> None:
+        """Stop the processes of the standby, which stays connected."""
+        for pid in self.standby_processes():
+            os.kill(pid, signal.SIGSTOP)
+
+    def thaw_standby(self) -> None:
+        """Let the standby continue."""
+        for pid in self.standby_processes():
+            os.kill(pid, signal.SIGCONT)
+
     def stop_standby(self) -> None:
         """Kill the standby, as a power cut would."""
         if self.standby.poll() is None:
@@ -114,6 +124,18 @@ class Pair:
         """Make the standby the primary."""
         with psycopg.connect(self._standby_server(), autocommit=True) as connection:
             connection.execute("SELECT pg_promote(wait => true)")
+
+    def execute_on_standby(self, statement: str) -> object:
+        """Run a statement on the standby, and return its value, if it has one."""
+        with psycopg.connect(self._standby_server(), autocommit=True) as connection:
+            cursor = connection.execute(statement.encode())
+            row = cursor.fetchone() if cursor.description else None
+        return row and row[0]
+
+    def standby_processes(self) -> list[int]:
+        """Return the ids of the standby's processes."""
+        children = Path(f"/proc/{self.standby.pid}/task/{self.standby.pid}/children").read_text()
+        return [self.standby.pid, *map(int, children.split())]
 
     def _standby_has(self, name: str) -> bool:
         with psycopg.connect(self._standby_server(), autocommit=True) as connection:

@@ -13,6 +13,9 @@ from strongroom.foundation.config.sources import KeyPath
 FORMER = Path(__file__).with_name("former_configuration.toml")
 ADDED = {
     ("tokens", "refresh_reuse_seconds"),
+    ("database", "replica_url"),
+    ("database", "replica_wait_ms"),
+    ("database", "replica_max_age"),
     ("limits", "profile"),
     ("limits", "managed_users_per_caller"),
     ("users", "max_import_lines"),
@@ -46,6 +49,7 @@ ADDED = {
     ("messages", "site_in_sms"),
     ("login", "sms_regions"),
     ("captcha", "pages_provider"),
+    ("files", "removal_delay_days"),
 }
 
 

@@ -153,7 +153,7 @@ def test_an_older_version_does_not_upgrade_the_tables_of_a_newer_one(
 
 
 def test_a_migration_that_fails_changes_nothing(database: Database, tmp_path: Path) -> None:
-    broken = declare(tmp_path / "broken", FIRST, SECOND + '    op.execute("not SQL")\n')
+    broken = declare(tmp_path / "broken", FIRST + '    op.execute("not SQL")\n')
     with pytest.raises(Exception, match=r"not SQL|syntax"):
         upgrade(database.engine, {"acme": broken})
     assert "acme_notes" not in inspect(database.engine).get_table_names()

@@ -2,14 +2,22 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import text
+from sqlalchemy import (
+    Constraint,
+    Index,
+    PrimaryKeyConstraint,
+    UniqueConstraint,
+    text,
+)
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.schema import ColumnCollectionConstraint
 
 from strongroom.assembly.features import import_models
 from strongroom.foundation.collation import sort_key
@@ -49,6 +57,30 @@ def test_migrations_make_partial_indexes_with_the_conditions_of_the_models(tmp_p
     database.close()
     indexes = [index for table in metadata.tables.values() for index in table.indexes]
     assert made == {index.name: index.info[WHERE] for index in indexes if WHERE in index.info}
+
+
+def test_no_index_is_the_beginning_of_another() -> None:
+    import_models()
+    superfluous = []
+    for table in metadata.tables.values():
+        ordered = [
+            *(tuple(key.columns.keys()) for key in table.constraints if _has_index(key)),
+            *(_keys(index) for index in table.indexes if WHERE not in index.info),
+        ]
+        for index in table.indexes:
+            keys = _keys(index)
+            longer = [other for other in ordered if other[: len(keys)] == keys and other != keys]
+            if longer and not index.unique:
+                superfluous.append(index.name)
+    assert superfluous == []
+
+
+def _has_index(constraint: Constraint) -> TypeGuard[ColumnCollectionConstraint]:
+    return isinstance(constraint, (PrimaryKeyConstraint, UniqueConstraint))
+
+
+def _keys(index: Index) -> tuple[str, ...]:
+    return tuple(getattr(key, "key", None) or str(key) for key in index.expressions)
 
 
 def test_the_newest_revision_is_said_in_the_code(tmp_path: Path) -> None:

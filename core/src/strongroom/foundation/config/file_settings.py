@@ -176,6 +176,13 @@ class FilesSettings:
         help="Days after which `prune` deletes file events, about 1 KB each; 0: never.",
         advanced=True,
     )
+    removal_delay_days: int = option(
+        0,
+        minimum=0,
+        maximum=3650,
+        help="Days for which the bytes of removed files are kept, for a point-in-time recovery.",
+        advanced=True,
+    )
     versions: VersionsSettings = option(
         default_factory=VersionsSettings, help="Earlier contents of files."
     )

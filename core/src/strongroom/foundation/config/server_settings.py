@@ -4,9 +4,12 @@ import re
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from pathlib import Path
+from typing import Final
 from urllib.parse import urlsplit
 
 from strongroom.foundation.addresses import parse_network
+from strongroom.foundation.config.database_urls import INVALID_HOST, with_host_parameters
+from strongroom.foundation.config.redis_urls import RedisAddress
 from strongroom.plugin_api import option
 
 
@@ -115,10 +118,7 @@ def _require_service(url: str) -> None:
     try:
         urlsplit(url).port  # noqa: B018  raises an exception for what is no port
     except ValueError as error:
-        text = "has an invalid host or port; write HOST:PORT, and a password with % encodings"
-        if "," in urlsplit(url).netloc.rpartition("@")[2]:
-            text = "has several hosts; write them as ?host=HOST:PORT&host=HOST:PORT after the database"
-        raise ValueError(f"url: {text}") from error
+        raise ValueError(f"url: {INVALID_HOST}") from error
 
 
 def _require_origin(text: str) -> None:
@@ -187,6 +187,9 @@ class TracingSettings:
             raise ValueError('endpoint: must be like "http://127.0.0.1:4318/v1/traces"')
 
 
+_POSTGRESQL: Final = "postgresql+psycopg://"
+
+
 @dataclass(frozen=True, slots=True)
 class DatabaseSettings:
     """The database."""
@@ -211,6 +214,30 @@ class DatabaseSettings:
         advanced=True,
     )
 
+    replica_url: str = option(
+        "",
+        secret=True,
+        help="postgresql+psycopg://... of a streaming standby, which answers lists, searches and the "
+        "export of users while it has all changes before them; empty: none.",
+    )
+
+    replica_wait_ms: int = option(
+        50,
+        minimum=0,
+        maximum=5000,
+        help="Milliseconds that a read waits for the standby to have the changes before it. Then the "
+        "primary answers.",
+        advanced=True,
+    )
+
+    replica_max_age: int = option(
+        10,
+        minimum=1,
+        maximum=86400,
+        help="Seconds that the standby may lag behind before it is reported, and no read waits for it.",
+        advanced=True,
+    )
+
     slow_query_ms: int = option(
         0,
         minimum=0,
@@ -230,11 +257,19 @@ class DatabaseSettings:
         return 2 * self.pool_size + self.hot_connections
 
     def __post_init__(self) -> None:
-        if self.url and not self.url.startswith(("sqlite:///", "postgresql+psycopg://")):
+        if self.url and not self.url.startswith(("sqlite:///", _POSTGRESQL)):
             raise ValueError("url: must begin with sqlite:/// or postgresql+psycopg://")
         if self.url == "sqlite:///":
             raise ValueError("url: names no file; write it as sqlite:////FOLDER/FILE")
-        _require_service(self.url)
+        if self.replica_url and not self.replica_url.startswith(_POSTGRESQL):
+            raise ValueError(f"replica_url: must begin with {_POSTGRESQL}")
+        if self.replica_url and not self.url.startswith(_POSTGRESQL):
+            raise ValueError("replica_url: needs PostgreSQL in database.url")
+        for name, url in (("url", self.url), ("replica_url", self.replica_url)):
+            try:
+                with_host_parameters(url)
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,15 +277,27 @@ class RedisSettings:
     """Redis, for rate limits that several machines share."""
 
     url: str = option(
-        "", secret=True, help="redis://... or rediss://...; empty: limits use the database."
+        "",
+        secret=True,
+        help="redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://, or the same with "
+        "valkey; empty: limits use the database.",
     )
 
     def __post_init__(self) -> None:
-        if self.url and not self.url.startswith(("redis://", "rediss://")):
-            raise ValueError("url: must begin with redis:// or rediss://")
-        _require_service(self.url)
-        if self.url and not re.fullmatch(r"/?\d*", urlsplit(self.url).path):
-            raise ValueError("url: must end with the number of a database, such as /0")
+        if self.url:
+            _parse_redis(self.url)
+
+    @property
+    def address(self) -> RedisAddress | None:
+        """The parsed URL; ``None`` without Redis."""
+        return RedisAddress.parse(self.url) if self.url else None
+
+
+def _parse_redis(url: str) -> None:
+    try:
+        RedisAddress.parse(url)
+    except ValueError as error:
+        raise ValueError(f"url: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)

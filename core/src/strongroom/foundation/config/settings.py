@@ -20,6 +20,7 @@ from strongroom.foundation.config.accounts import (
     UsersSettings,
 )
 from strongroom.foundation.config.advanced import AdvancedSettings
+from strongroom.foundation.config.database_urls import with_host_parameters
 from strongroom.foundation.config.file_settings import (
     BusinessFilesSettings,
     EventsSettings,
@@ -105,7 +106,9 @@ class Settings:
     @property
     def database_url(self) -> str:
         """The URL of the database, with the default resolved."""
-        return self.database.url or f"sqlite:///{self.server.data_dir.absolute() / 'strongroom.sqlite3'}"
+        if self.database.url:
+            return with_host_parameters(self.database.url)
+        return f"sqlite:///{self.server.data_dir.absolute() / 'strongroom.sqlite3'}"
 
     @property
     def secret_path(self) -> Path:

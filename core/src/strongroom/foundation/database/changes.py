@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, func, select, text
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from strongroom.foundation.database.compiled import Parameters
 from strongroom.foundation.database.observers import observed
@@ -20,27 +20,21 @@ class AdvisoryLock:
         key: one 64-bit number or two 32-bit numbers, of constants and parameters. Servers of different
             versions share a database, so a key must never change.
         shared: whether the lock only conflicts with those that are not shared.
+        whole: the key of a lock of everything that this one locks a part of; it is shared first.
     """
 
-    def __init__(self, *key: int | ColumnElement[int], shared: bool = False) -> None:
+    def __init__(
+        self, *key: int | ColumnElement[int], shared: bool = False, whole: int | None = None
+    ) -> None:
         lock = func.pg_advisory_xact_lock_shared if shared else func.pg_advisory_xact_lock
-        self._acquire = Statement(select(lock(*key)))
-        changed: ColumnElement[int] = select(func.count()).select_from(text("c0")).scalar_subquery()
-        self._acquire_after = Statement(select(lock(*key)).where(changed >= 0))
+        # Evaluated in this order.
+        outer = [] if whole is None else [func.pg_advisory_xact_lock_shared(whole)]
+        self._acquire = Statement(select(*outer, lock(*key)))
 
     def acquire(self, connection: Connection, **parameters: str) -> None:
         """Wait for the lock."""
         if connection.dialect.name == "postgresql":
             self._acquire.execute(connection, parameters)
-
-    def acquire_after(self, connection: Connection, change: "Change", **parameters: str) -> None:
-        """Execute a change, and then wait for the lock: in one round trip on PostgreSQL."""
-        acquire = Change(self._acquire_after, parameters)
-        if connection.dialect.name == "postgresql":
-            # A filter on the rows of the change is evaluated before the lock, which is a result.
-            _execute_combined(connection, [change, acquire], " RETURNING 1")
-        else:
-            change.statement.execute(connection, change.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +59,8 @@ def execute_together(connection: Connection, changes: Sequence[Change]) -> None:
         change.statement.execute(connection, change.parameters)
 
 
-def _execute_combined(connection: Connection, changes: Sequence[Change], returning: str = "") -> None:
-    sql, values = _combine(connection, changes, returning)
+def _execute_combined(connection: Connection, changes: Sequence[Change]) -> None:
+    sql, values = _combine(connection, changes)
     observed(connection, _Together(changes), lambda: connection.exec_driver_sql(sql, values))
 
 
@@ -81,14 +75,8 @@ class _Together:
         return "+".join(change.statement.name for change in self._changes)
 
 
-def _combine(
-    connection: Connection, changes: Sequence[Change], returning: str
-) -> tuple[str, dict[str, object]]:
-    """Return the changes as common table expressions; each has its own names of parameters.
-
-    Args:
-        returning: the RETURNING clause of all changes but the last one.
-    """
+def _combine(connection: Connection, changes: Sequence[Change]) -> tuple[str, dict[str, object]]:
+    """Return the changes as common table expressions; each has its own names of parameters."""
     texts: list[str] = []
     values: dict[str, object] = {}
     for number, change in enumerate(changes):
@@ -96,5 +84,5 @@ def _combine(
         texts.append(sql.replace("%(", f"%(c{number}_"))
         values |= {f"c{number}_{name}": value for name, value in parameters.items()}
     *first, last = texts
-    parts = ", ".join(f"c{number} AS ({sql}{returning})" for number, sql in enumerate(first))
+    parts = ", ".join(f"c{number} AS ({sql})" for number, sql in enumerate(first))
     return f"WITH {parts} {last}" if first else last, values

@@ -5,6 +5,7 @@ of other processes, and those whose notification was lost in a crash, by reading
 """
 
 from collections.abc import Callable, Collection
+from typing import Final
 
 from sqlalchemy import Connection
 
@@ -12,6 +13,10 @@ from strongroom.foundation.database.transaction_state import get_transaction_sta
 
 Listener = Callable[[Collection[str]], None]
 """Called with topics, on the thread that has committed; must return quickly and not raise."""
+
+
+UNSEALED: Final = "unsealed-audit-events"
+"""The topic of audit events without a place in the chain; all others are streams of events."""
 
 
 class CommitSignal:

@@ -26,6 +26,16 @@ def before_commits(effect: Effect) -> Iterator[None]:
         _CURRENT.reset(token)
 
 
+@contextmanager
+def without_effect() -> Iterator[None]:
+    """Run no function before the commits of the block, because they prepare or undo an effect."""
+    token = _CURRENT.set(None)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
 def apply_effect(connection: Connection) -> None:
     """Run the function of this context, if there is one."""
     if (effect := _CURRENT.get()) is not None:

@@ -16,11 +16,20 @@ from sqlalchemy import Connection, Engine, text
 from strongroom.clock import Clock
 from strongroom.foundation.database.commit_signal import CommitSignal
 from strongroom.foundation.database.effects import apply_effect, with_effect
-from strongroom.foundation.database.engines import open_engines, restore_limit
+from strongroom.foundation.database.engines import open_engines, open_standby, restore_limit
 from strongroom.foundation.database.failures import DATABASE_ERRORS, raise_translated
 from strongroom.foundation.database.group_commit import GroupCommit, KeyedGroupCommit
 from strongroom.foundation.database.observers import Observer, forget, observe
 from strongroom.foundation.database.read_pool import Read, ReadPool
+from strongroom.foundation.database.replica import (
+    ReplayPosition,
+    Replica,
+    ReplicaFailed,
+    ReplicaState,
+    read_cluster,
+    read_position,
+)
+from strongroom.foundation.database.replica_reads import OnRead, ReplicaRead, ReplicaReads
 from strongroom.foundation.database.sqlite_engines import BUSY_SECONDS, POOL_SECONDS
 from strongroom.foundation.database.sqlite_writer import SqliteWriter, WriterLock
 from strongroom.foundation.database.statements import Statement
@@ -69,13 +78,102 @@ class Database:
         self._connector = opened.connector
         self._readers = ReadPool(opened.reading, readers)
         self._writing_engine = opened.writing
-        self._sqlite_writer = None if opened.connector else _sqlite_writer(opened.writing)
-        self._writer: Writer = self._sqlite_writer or PooledWriter(opened.writing)
+        self._sqlite_writer = None
+        if opened.connector is None:
+            self._sqlite_writer = _sqlite_writer(opened.writing)
+            self._writer: Writer = self._sqlite_writer
+        else:
+            self._writer = PooledWriter(opened.writing, opened.connector.commits)
         self._group_commit = GroupCommit(self._writing) if self._sqlite_writer else None
         self._on_queue_wait: Callable[[float], None] | None = None
         self._queues = KeyedGroupCommit(self._queue)
         # Half of the time that a change may wait, so that those before it may take the other half.
         self._crowded_seconds = (timeout_seconds or POOL_SECONDS) / 2
+        self.replica: Replica | None = None
+        self._cluster: str | None = None
+        self._reads = ReplicaReads()
+        self._on_replica_read: OnRead | None = None
+
+    def add_replica(
+        self,
+        url: str,
+        *,
+        readers: int = 8,
+        timeout_seconds: float | None = None,
+        wait_seconds: float = 0.05,
+        max_age: float = 10,
+    ) -> None:
+        """Let a streaming standby of PostgreSQL answer the reads of :meth:`on_replica`.
+
+        Args:
+            url: ``postgresql+psycopg://...``, of the same database.
+            readers: connections to it.
+            timeout_seconds: the time limit of a statement; ``None`` is unlimited.
+            wait_seconds: how long a read waits until the standby has the changes before it.
+            max_age: the age of the standby in seconds beyond which no read waits.
+        """
+        engine, connector = open_standby(url, timeout_seconds, lambda: self._cluster)
+        circuit = connector.circuit
+        self.replica = Replica(
+            engine, readers, wait_seconds, max_age, lambda: circuit.is_open, circuit.close
+        )
+
+    def on_replica(self, read: Callable[[], T]) -> T:
+        """Call a function that only reads; the replica may answer its transactions of :meth:`read`.
+
+        Their rows are not older than the call: the replica answers only if it has replayed all commits
+        before it that are durable. So they contain what the caller has written, on any node, and obey
+        permissions that were revoked. If the replica lags behind, the primary answers. If it fails, the
+        function is called again.
+        """
+        if self.replica is None or self._reads.position is not None:
+            return read()
+        self._reads.has_read, has_read = False, False
+        try:
+            self._reads.position = self._find_position(self.replica)
+            result = read()
+            has_read = self._reads.has_read
+        except ReplicaFailed:
+            self._reads.position = None
+            result = read()
+        finally:
+            self._reads.position = None
+            if self._on_replica_read is not None:
+                self._on_replica_read(has_read)
+        return result
+
+    def observe_replica(self, reads: OnRead) -> None:
+        """Observe which server answers the reads of :meth:`on_replica`, if there is a replica."""
+        self._on_replica_read = reads
+
+    def examine_replica(self) -> ReplicaState | None:
+        """Return the state of the replica, or ``None`` if there is none.
+
+        Raises:
+            Unavailable: the primary does not respond.
+            sqlalchemy.exc.DBAPIError: the replica does not respond, or refuses the login.
+        """
+        return self.replica.examine(self.find_position()) if self.replica else None
+
+    def find_position(self) -> ReplayPosition:
+        """Return the position of the primary's log.
+
+        Raises:
+            Unavailable: the primary does not respond.
+        """
+        with self.read() as connection:
+            if self._cluster is None:
+                self._cluster = read_cluster(connection)
+            return read_position(connection)
+
+    def _find_position(self, replica: Replica) -> ReplayPosition | None:
+        if not replica.is_usable:
+            return None
+        try:
+            return self.find_position()
+        except Unavailable:
+            # The read of the primary decides what the caller gets.
+            return None
 
     def read(self) -> AbstractContextManager[Connection]:
         """Check out a connection for reading only.
@@ -87,6 +185,8 @@ class Database:
             Unavailable: the database does not respond.
         """
         if self._connector is not None:
+            if (replicated := self._read_replica()) is not None:
+                return replicated
             self._require_response()
         return Read(self.engine, self._readers, self._guard, in_transaction=True)
 
@@ -97,8 +197,20 @@ class Database:
             Unavailable: the database does not respond.
         """
         if self._connector is not None:
+            if (replicated := self._read_replica()) is not None:
+                return replicated
             self._require_response()
         return Read(self.engine, self._readers, self._guard, in_transaction=False)
+
+    def _read_replica(self) -> ReplicaRead | None:
+        """Return a read on the replica, if it may answer and has the changes before the read."""
+        if self.replica is None or self._reads.position is None:
+            return None
+        reader = self.replica.acquire(self._reads.position)
+        if reader is None:
+            return None
+        self._reads.has_read = True
+        return ReplicaRead(self.replica, reader, self._guard)
 
     @contextmanager
     def write(self, *, durable: bool = True) -> Iterator[Connection]:
@@ -180,6 +292,10 @@ class Database:
         """All engines in use: :attr:`engine` and, on SQLite, the engine for writing."""
         return {self.engine, self._writing_engine}
 
+    @property
+    def _reading_engines(self) -> list[Engine]:
+        return [self._readers.engine, *([self.replica.engine] if self.replica else [])]
+
     def transaction_clock(self, clock: Clock) -> TransactionClock:
         """Return a clock that stands still in each transaction of this database."""
         return TransactionClock(clock, self._guard)
@@ -197,7 +313,7 @@ class Database:
                 for the write lock.
         """
         self._on_wait = waits
-        for engine in (*self.engines, self._readers.engine):
+        for engine in (*self.engines, *self._reading_engines):
             observe(engine, statements)
 
     @property
@@ -211,8 +327,12 @@ class Database:
             self._sqlite_writer.close()
         if self._connector:
             self._connector.circuit.close()
+            self._connector.commits.close()
         self._readers.close()
-        forget(self._readers.engine)
+        if self.replica:
+            self.replica.close()
+        for engine in self._reading_engines:
+            forget(engine)
         for engine in self.engines:
             forget(engine)
             engine.dispose()
@@ -220,6 +340,8 @@ class Database:
     def _writing(self, durable: bool, *, accepts_actions: bool = False) -> Write:
         if self._connector is not None:
             self._require_response()
+            # The replica does not have the changes of this transaction yet.
+            self._reads.position = None
         return Write(self._writer, durable, self.commits, self._on_wait, accepts_actions)
 
     def _queue(self) -> GroupCommit:

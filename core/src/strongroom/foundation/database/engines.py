@@ -1,5 +1,6 @@
 """The engines of a database: for each use, a SQLAlchemy engine with the settings that it needs."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -82,24 +83,40 @@ def _of_postgresql(
     return Engines(engine, _reading_engine(url, connector), engine, connector)
 
 
+def open_standby(
+    url: str, timeout_seconds: float | None, cluster: Callable[[], str | None]
+) -> "tuple[Engine, Connector]":
+    """Return an engine for reading from a standby, and what opens its connections."""
+    from strongroom.foundation.database.postgresql import StandbyConnector
+
+    connector = StandbyConnector(_parameters(create_engine(url)), timeout_seconds, cluster)
+    # A statement that is repeated on another connection might reach a standby that lags behind.
+    return _reading_engine(url, connector, is_repeatable=False), connector
+
+
 def _bound(engine: Engine, timeout_seconds: float | None) -> "Connector":
     """Make an engine open connections whose statements have a time limit."""
     # Imported here because psycopg is installed only for PostgreSQL.
     from strongroom.foundation.database.postgresql import Connector
 
-    _, parameters = engine.dialect.create_connect_args(engine.url)
-    connector = Connector(parameters, timeout_seconds)
+    connector = Connector(_parameters(engine), timeout_seconds)
     event.listen(engine, "do_connect", lambda *_: connector.connect())
     return connector
 
 
-def _reading_engine(url: str, connector: "Connector") -> Engine:
+def _parameters(engine: Engine) -> dict[str, Any]:
+    """Return the parameters of the driver from an engine's URL."""
+    _, parameters = engine.dialect.create_connect_args(engine.url)
+    return dict(parameters)
+
+
+def _reading_engine(url: str, connector: "Connector", *, is_repeatable: bool = True) -> Engine:
     engine = create_engine(
         url,
         poolclass=NullPool,
         isolation_level="AUTOCOMMIT",
         # Database.read passes no statements to this engine while there are listeners.
-        execution_options={REPEATABLE: True, UNOBSERVED: True},
+        execution_options={UNOBSERVED: True, **({REPEATABLE: True} if is_repeatable else {})},
         hide_parameters=True,
     )
     event.listen(engine, "do_connect", lambda *_: _connect_reader(connector))
@@ -119,8 +136,7 @@ def begin_pooled_read(connection: Connection) -> None:
     A direct connection needs none: its session refuses to write, and has the time limit.
     """
     driver: Any = connection.connection.driver_connection
-    # READ WRITE fails on a standby, which may lag behind.
-    begin = f"BEGIN READ WRITE; {_READ_ONLY}"
+    begin = f"{driver.begin}; {_READ_ONLY}"
     _settings(begin, driver.statement_milliseconds).execute(connection, {})
 
 

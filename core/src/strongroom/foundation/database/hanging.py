@@ -4,6 +4,9 @@ A stopped server refuses connections, which costs no time. A server that hangs (
 disk, a lost network) would block every thread until its timeout. So the first statement that takes
 suspiciously long starts a probe on a separate connection. If the probe gets no response either, all
 database calls are refused immediately until a probe succeeds.
+
+Commits have a circuit of their own. While a synchronous standby does not respond, or the disk of the
+log, commits hang and reads succeed. Without the circuit, waiting commits would take all threads.
 """
 
 import logging
@@ -30,10 +33,16 @@ class HangingCircuit:
     Args:
         responds: opens a separate connection and returns whether the server responded, even with an
             error. It must have its own timeout.
+        refused: what hangs and is refused, for the log.
     """
 
-    def __init__(self, responds: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        responds: Callable[[], bool],
+        refused: str = "The database hangs; requests that need it are refused",
+    ) -> None:
         self._responds = responds
+        self._refused = refused
         self._is_open = threading.Event()
         self._closing = threading.Event()
         self._lock = threading.Lock()
@@ -66,7 +75,7 @@ class HangingCircuit:
     def _open(self) -> None:
         if not self._is_open.is_set():
             self._is_open.set()
-            logger.error("The database hangs; requests that need it are refused until it responds")
+            logger.error("%s until it responds", self._refused)
 
     def _probe(self) -> None:
         began = time.monotonic()

@@ -6,6 +6,7 @@ from typing import Any, Final
 from sqlalchemy import Column, ColumnElement, Connection, delete, select
 
 from strongroom.foundation.database.engine import Database
+from strongroom.foundation.database.pace import current_pace
 from strongroom.foundation.database.statements import dynamic
 
 BATCH: Final = 1000
@@ -15,7 +16,8 @@ PRUNE_EVERY: Final = 32
 def prune(database: Database, key: Column[Any], old: ColumnElement[bool], batch: int = BATCH) -> int:
     """Delete all rows that meet a condition, and return how many were deleted.
 
-    Each batch is a transaction, so that other writers wait for one batch at most.
+    Each batch is a transaction, so that other writers wait for one batch at most. They follow each other
+    by :func:`current_pace`.
 
     Args:
         key: the primary key column of the table.
@@ -24,12 +26,12 @@ def prune(database: Database, key: Column[Any], old: ColumnElement[bool], batch:
     Raises:
         Unavailable: the database does not respond.
     """
-    removed = 0
+    removed, pace = 0, current_pace()
     while True:
         with database.write() as connection:
             count = prune_some(connection, key, old, batch)
         removed += count
-        if count < batch:
+        if not pace.allows_next(count) or count < batch:
             return removed
 
 

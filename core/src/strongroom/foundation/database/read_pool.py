@@ -97,6 +97,10 @@ class ReadPool:
             with self._returned:
                 self._returned.notify()
 
+    def discard(self, reader: Reader) -> None:
+        """Close a connection instead of returning it."""
+        self._close(reader)
+
     def close(self) -> None:
         """Close the idle connections, and each other one when it is returned."""
         self._generation += 1

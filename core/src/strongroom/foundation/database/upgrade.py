@@ -7,11 +7,14 @@ the newest such declaration, because older code does not have later migrations. 
 they write the first row that older code would not obey; see ``installation.require_code``.
 """
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import Connection, Engine, create_engine, inspect, text
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.exc import OperationalError
 
 from strongroom.foundation.database.changes import AdvisoryLock
 from strongroom.foundation.database.installation import create_database_id, oldest_code, require_code
@@ -31,11 +34,23 @@ if TYPE_CHECKING:
     from alembic.config import Config
     from alembic.script import ScriptDirectory
 
-SCHEMA_REVISION: Final = "0054"
+SCHEMA_REVISION: Final = "0061"
 """The newest migration; repeated here so that a server can start without importing Alembic."""
 
 _NO_PLUGINS: Final[AllTables] = {}
 _UPGRADE_LOCK: Final = AdvisoryLock(0x5354524F)
+
+
+_LOCK_MILLISECONDS: Final = 500
+_LOCK_ATTEMPTS: Final = 120
+_FIRST_PAUSE: Final = 0.5
+_LONGEST_PAUSE: Final = 5.0
+_LOCK_STATES: Final = frozenset({"55P03", "40P01"})
+"""SQLSTATE codes of a change that has waited for too long, or that conflicts with another one."""
+
+
+class TablesInUse(Exception):
+    """Other transactions have locked a table for too long; the message contains the remedy."""
 
 
 class NewerSchema(Exception):
@@ -103,16 +118,15 @@ def current_revision(engine: Engine) -> str | None:
 def upgrade(engine: Engine, plugins: AllTables = _NO_PLUGINS) -> None:
     """Migrate the schema to :data:`SCHEMA_REVISION`, and the tables of plugins to their revisions.
 
-    A lock serializes concurrent upgrades. On a failure, nothing has changed.
+    A lock serializes concurrent upgrades. On SQLite, and in a new database, nothing has changed after a
+    failure. A PostgreSQL database that servers use is upgraded by one revision after the other, and
+    another call continues.
 
     Raises:
         NewerSchema: a newer version, of the core or of a plugin, has upgraded it already.
         PluginTablesError: the tables of a plugin cannot be used.
+        TablesInUse: other transactions have locked a table for too long.
     """
-    # Importing Alembic takes 0.25 s, and most starts do not need it.
-    from alembic import command
-    from alembic.script import ScriptDirectory
-
     schema = read_schema(engine)
     if schema.is_newer:
         raise NewerSchema(f"the schema is {schema}; {schema.remedy}")
@@ -121,6 +135,17 @@ def upgrade(engine: Engine, plugins: AllTables = _NO_PLUGINS) -> None:
         # An upgrade by the version before would otherwise seem to have succeeded.
         if state.is_newer:
             raise NewerSchema(f'the schema of the plugin "{state.plugin}" is {state}; {state.remedy}')
+    if engine.dialect.name == "postgresql" and schema.revision is not None:
+        _upgrade_online(engine, schema, plugins)
+    else:
+        _upgrade_at_once(engine, schema, plugins)
+
+
+def _upgrade_at_once(engine: Engine, schema: Schema, plugins: AllTables) -> None:
+    # Importing Alembic takes 0.25 s, and most starts do not need it.
+    from alembic import command
+    from alembic.script import ScriptDirectory
+
     with engine.execution_options(strongroom_writing=True).begin() as connection:
         # One transaction for all revisions. Both databases roll back changes of the schema, too.
         _UPGRADE_LOCK.acquire(connection)
@@ -134,6 +159,64 @@ def upgrade(engine: Engine, plugins: AllTables = _NO_PLUGINS) -> None:
             require_code(connection, oldest, plugin)
 
 
+def _upgrade_online(engine: Engine, schema: Schema, plugins: AllTables) -> None:
+    with engine.begin() as holder, engine.connect() as connection:
+        # Idle until all is done. It has no snapshot, so no index waits for it.
+        holder.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
+        _UPGRADE_LOCK.acquire(holder)
+        event.listen(connection, "begin", _limit_lock_waits)
+        if not schema.is_current:
+            _upgrade_revisions(connection, alembic_config(connection))
+        with connection.begin():
+            create_database_id(connection)
+        for plugin, declared in plugins.items():
+            config = plugin_alembic_config(connection, plugin, declared)
+            _upgrade_revisions(connection, config, plugin)
+            _require_tables(connection, plugin, declared)
+            connection.rollback()
+
+
+def _limit_lock_waits(connection: Connection) -> None:
+    """Limit how long a change of a table waits, because all writes of the table wait behind it."""
+    driver: Any = connection.connection.driver_connection
+    if not driver.autocommit:
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {_LOCK_MILLISECONDS}")
+
+
+def _upgrade_revisions(connection: Connection, config: "Config", plugin: str = "") -> None:
+    from alembic import command
+    from alembic.script import ScriptDirectory
+
+    config.attributes["online"] = True
+    if "installation" in inspect(connection).get_table_names():
+        # First, because an interrupted upgrade may have run the migration that needs it.
+        require_code(connection, find_oldest_code(ScriptDirectory.from_config(config)), plugin)
+    connection.commit()
+    _repeat(lambda: command.upgrade(config, "head"), connection)
+    with connection.begin():
+        require_code(connection, find_oldest_code(ScriptDirectory.from_config(config)), plugin)
+
+
+def _repeat(migrate: Callable[[], None], connection: Connection) -> None:
+    """Run migrations, again after each wait for a lock that was too long."""
+    pause = _FIRST_PAUSE
+    for _ in range(_LOCK_ATTEMPTS):
+        try:
+            migrate()
+            # Alembic leaves the transaction in which it has read the revision.
+            connection.rollback()
+            return
+        except OperationalError as error:
+            connection.rollback()
+            if getattr(error.orig, "sqlstate", None) not in _LOCK_STATES:
+                raise
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+    raise TablesInUse(
+        "a table is locked by another transaction, such as a long query; repeat the upgrade"
+    )
+
+
 def _upgrade_plugin(connection: Connection, plugin: str, declared: PluginTables) -> str:
     """Run the migrations of a plugin, and return the oldest revision whose code can use its tables."""
     from alembic import command
@@ -141,12 +224,16 @@ def _upgrade_plugin(connection: Connection, plugin: str, declared: PluginTables)
 
     config = plugin_alembic_config(connection, plugin, declared)
     command.upgrade(config, "head")
+    _require_tables(connection, plugin, declared)
+    return find_oldest_code(ScriptDirectory.from_config(config))
+
+
+def _require_tables(connection: Connection, plugin: str, declared: PluginTables) -> None:
     if missing := missing_in(connection, declared):
         raise PluginTablesError(
             f'plugin "{plugin}": no migration creates {", ".join(missing)}; add one, and set its '
             "revision in register_tables"
         )
-    return find_oldest_code(ScriptDirectory.from_config(config))
 
 
 def try_migrations(plugin: str, declared: PluginTables) -> None:

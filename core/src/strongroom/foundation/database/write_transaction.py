@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
 from types import TracebackType
-from typing import Protocol
+from typing import Any, Protocol
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
@@ -13,7 +13,9 @@ from strongroom.foundation.database.commit_signal import CommitSignal
 from strongroom.foundation.database.deferred import run_deferred
 from strongroom.foundation.database.engines import LAZY
 from strongroom.foundation.database.failures import DATABASE_ERRORS, raise_translated
+from strongroom.foundation.database.hanging import HangingCircuit
 from strongroom.foundation.database.transaction_state import TransactionState, begin_state
+from strongroom.foundation.errors import Unavailable
 
 
 class Writer(Protocol):
@@ -33,15 +35,24 @@ class Writer(Protocol):
 class PooledWriter:
     """Writes by the connections of a pool, on PostgreSQL."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, commits: HangingCircuit) -> None:
         self._engine = engine
+        self._commits = commits
         self._lazy_engine = engine.execution_options(**{LAZY: True})
 
     def begin(self, durable: bool) -> Connection:
-        """Check out a connection, and begin a transaction."""
+        """Check out a connection, and begin a transaction.
+
+        Raises:
+            Unavailable: it would wait for its commit.
+        """
+        if durable and self._commits.is_open:
+            raise Unavailable(retry_after=1)
         connection = (self._engine if durable else self._lazy_engine).connect()
         try:
             connection.begin()
+            if durable:
+                _driver(connection).commits = self._commits
         except BaseException as error:
             # A connection that was lost while its transaction began cannot be rolled back.
             if isinstance(error, DBAPIError) and error.connection_invalidated:
@@ -57,6 +68,12 @@ class PooledWriter:
                 connection.commit()
             else:
                 connection.rollback()
+            if not connection.invalidated:
+                _driver(connection).commits = None
+
+
+def _driver(connection: Connection) -> Any:
+    return connection.connection.driver_connection
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -1,7 +1,10 @@
 """The calls of ``host.files`` that change a file without new content."""
 
+from collections.abc import Mapping
+
 from strongroom.assembly.plugin_host.caller import AsCaller
 from strongroom.assembly.plugin_host.files.records import conflict_rule, file_info
+from strongroom.content.files.attributes import AttributeService
 from strongroom.content.files.copying import Copy, CopyingService
 from strongroom.content.files.moving import Move, MovingService
 from strongroom.content.files.service import FileService
@@ -45,6 +48,11 @@ class FileChanges(AsCaller, api.FilesAPI):
         request = Copy(parent_id, name, conflict_rule(on_conflict))
         caller = self._caller(operations.COPY, tenant_id, file_id, parent_id)
         return file_info(self._get(CopyingService).copy(caller, tenant_id, file_id, request))
+
+    def change_attributes(self, tenant_id: str, file_id: str, changes: Mapping[str, str | None]) -> None:
+        caller = self._caller(operations.SET_ATTRIBUTES, tenant_id, file_id)
+        attributes, plugin = self._get(AttributeService), self._user.plugin
+        attributes.change(caller, tenant_id, file_id, plugin, changes)
 
     @property
     def has_trash(self) -> bool:

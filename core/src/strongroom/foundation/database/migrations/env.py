@@ -3,6 +3,7 @@
 from alembic import context
 
 from strongroom.foundation.database.metadata import metadata
+from strongroom.foundation.database.pace import current_pace
 
 attributes = context.config.attributes
 context.configure(
@@ -11,6 +12,9 @@ context.configure(
     version_table=attributes.get("version_table", "alembic_version"),
     render_as_batch=True,
     transactional_ddl=True,
+    # While servers use the database, each migration is a transaction; see plugin_api.migrations.
+    transaction_per_migration=attributes.get("online", False),
+    pace=current_pace(),
 )
 with context.begin_transaction():
     context.run_migrations()

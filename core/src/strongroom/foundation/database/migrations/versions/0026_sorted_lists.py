@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from strongroom.plugin_api import migrations
+
 revision = "0026"
 down_revision = "0025"
 
@@ -28,6 +30,10 @@ WHERE (place - 1) % {run} = 0
 
 
 def upgrade() -> None:
+    for _, column, _ in _ORDERS:
+        migrations.create_index(
+            f"ix_nodes_parent_id_{column}_name", "nodes", ["parent_id", column, "name"]
+        )
     op.create_table(
         "folder_order_counts",
         sa.Column("folder_id", sa.String(length=36), nullable=False),
@@ -43,5 +49,4 @@ def upgrade() -> None:
         ),
     )
     for sort, column, value in _ORDERS:
-        op.create_index(f"ix_nodes_parent_id_{column}_name", "nodes", ["parent_id", column, "name"])
         op.execute(sa.text(_COUNT.format(sort=sort, column=column, value=value, run=_RUN)))

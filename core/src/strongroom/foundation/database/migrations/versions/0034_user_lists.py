@@ -9,6 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
+from strongroom.plugin_api import migrations
+
 revision = "0034"
 down_revision = "0033"
 # Older code uses the indexes that replace the dropped ones.
@@ -42,11 +44,11 @@ def upgrade() -> None:
 def _replace_indexes(dialect: str) -> None:
     """Index live users only: erased ones have no name, and would be first in the order of names."""
     for order in ("created_at_id", "status_created_at_id", "type_created_at_id", "last_login_at_id"):
-        op.drop_index(f"ix_users_{order}", "users")
+        migrations.drop_index(f"ix_users_{order}", "users")
     # SQLite would read it instead, and sort.
-    op.drop_index("ix_users_deleted_at", "users")
+    migrations.drop_index("ix_users_deleted_at", "users")
     deleted = sa.text("deleted_at IS NOT NULL")
-    op.create_index(
+    migrations.create_index(
         "ix_users_deleted_at", "users", ["deleted_at"], sqlite_where=deleted, postgresql_where=deleted
     )
     for first in ([], ["status"], ["type"]):
@@ -54,7 +56,7 @@ def _replace_indexes(dialect: str) -> None:
             name = "_".join(["ix_users", *first, order, "id_deleted_at"])
             nulls = " NULLS FIRST" if (dialect, order) == ("postgresql", "last_login_at") else ""
             columns: list[Any] = [*first, sa.text(f"{order}{nulls}"), "id", "deleted_at"]
-            op.create_index(name, "users", columns, sqlite_where=_LIVE, postgresql_where=_LIVE)
+            migrations.create_index(name, "users", columns, sqlite_where=_LIVE, postgresql_where=_LIVE)
 
 
 def _create_on_sqlite() -> None:

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from alembic import op
 
 from strongroom.foundation.collation import sort_key
+from strongroom.plugin_api import migrations
 
 revision = "0049"
 down_revision = "0048"
@@ -25,7 +26,8 @@ _BATCH = 1000
 _NAMES = "SELECT id, name FROM nodes WHERE id > :last AND name <> '' ORDER BY id LIMIT :batch"
 _SET = "UPDATE nodes SET sort_key = :key WHERE id = :id"
 _COPY = """
-UPDATE grants SET node_sort_key = nodes.sort_key FROM nodes WHERE nodes.id = grants.node_id
+UPDATE grants SET node_sort_key = nodes.sort_key FROM nodes
+WHERE nodes.id = grants.node_id AND grants.node_id > :last AND grants.node_id <= :until
 """
 
 _ORDERS: Sequence[Sequence[str]] = (
@@ -74,38 +76,45 @@ WHERE (place - 1) % {run} = 0 AND place > 1
 
 def upgrade() -> None:
     for table, column in (("nodes", "sort_key"), ("grants", "node_sort_key")):
-        op.add_column(table, sa.Column(column, _KEY, nullable=False, server_default=""))
+        migrations.add_column(table, sa.Column(column, _KEY, nullable=False, server_default=""))
     _fill()
-    op.execute(sa.text(_COPY))
     _replace_indexes()
     _count()
 
 
 def _fill() -> None:
-    connection, last = op.get_bind(), ""
-    while rows := connection.execute(sa.text(_NAMES), {"last": last, "batch": _BATCH}).all():
-        keys = [{"id": node_id, "key": sort_key(name)} for node_id, name in rows]
-        connection.execute(sa.text(_SET), keys)
-        last = rows[-1].id
+    last = ""
+
+    def step(connection: sa.Connection) -> int:
+        nonlocal last
+        rows = connection.execute(sa.text(_NAMES), {"last": last, "batch": _BATCH}).all()
+        if rows:
+            keys = [{"id": node_id, "key": sort_key(name)} for node_id, name in rows]
+            connection.execute(sa.text(_SET), keys)
+            connection.execute(sa.text(_COPY), {"last": last, "until": rows[-1].id})
+            last = rows[-1].id
+        return len(rows)
+
+    migrations.backfill(step, _BATCH)
 
 
 def _replace_indexes() -> None:
-    for column in _FORMER:
-        op.drop_index(f"ix_nodes_parent_id_{column}_name", "nodes")
-    for name in ("", *(f"_{column}" for column in _FORMER)):
-        op.drop_index(f"ix_grants_top_level{name}", "grants")
     for values in _ORDERS:
         name = "_".join(["ix_nodes_parent_id", *values, "sort_key"])
-        op.create_index(name, "nodes", ["parent_id", *values, "sort_key"])
+        migrations.create_index(name, "nodes", ["parent_id", *values, "sort_key"])
         copies = [f"node_{value}" for value in values]
         columns = ["user_id", "tenant_id", *copies, "node_sort_key", "node_id"]
-        op.create_index(
+        migrations.create_index(
             "_".join(["ix_grants_listed", *values]),
             "grants",
             [*columns, "parent_visible_until", "expires_at"],
             sqlite_where=_IS_LISTED,
             postgresql_where=_IS_LISTED,
         )
+    for column in _FORMER:
+        migrations.drop_index(f"ix_nodes_parent_id_{column}_name", "nodes")
+    for name in ("", *(f"_{column}" for column in _FORMER)):
+        migrations.drop_index(f"ix_grants_top_level{name}", "grants")
 
 
 def _count() -> None:

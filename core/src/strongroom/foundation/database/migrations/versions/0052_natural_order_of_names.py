@@ -7,9 +7,9 @@ it runs alongside; the keys of users are corrected by ``strongroom users reindex
 from typing import Final
 
 import sqlalchemy as sa
-from alembic import op
 
 from strongroom.foundation.collation import sort_key
+from strongroom.plugin_api import migrations
 
 revision = "0052"
 down_revision = "0051"
@@ -26,19 +26,28 @@ _LIVE: Final = sa.text("deleted_at IS NULL")
 
 def upgrade() -> None:
     for table in ("users", "tenants", "groups"):
-        op.add_column(table, sa.Column("sort_key", _KEY, nullable=False, server_default=""))
+        migrations.add_column(table, sa.Column("sort_key", _KEY, nullable=False, server_default=""))
         _fill(table)
     _replace_indexes_of_users()
-    op.create_index("ix_tenants_sort_key_id_deleted_at", "tenants", ["sort_key", "id", "deleted_at"])
-    op.create_index("ix_groups_tenant_id_sort_key_id", "groups", ["tenant_id", "sort_key", "id"])
+    migrations.create_index(
+        "ix_tenants_sort_key_id_deleted_at", "tenants", ["sort_key", "id", "deleted_at"]
+    )
+    migrations.create_index("ix_groups_tenant_id_sort_key_id", "groups", ["tenant_id", "sort_key", "id"])
 
 
 def _fill(table: str) -> None:
-    connection, last = op.get_bind(), ""
+    last = ""
     query, change = (sa.text(text.format(table=table)) for text in (_NAMES, _SET))
-    while rows := connection.execute(query, {"last": last, "batch": _BATCH}).all():
-        connection.execute(change, [{"id": row.id, "key": sort_key(row.name)} for row in rows])
-        last = rows[-1].id
+
+    def step(connection: sa.Connection) -> int:
+        nonlocal last
+        rows = connection.execute(query, {"last": last, "batch": _BATCH}).all()
+        if rows:
+            connection.execute(change, [{"id": row.id, "key": sort_key(row.name)} for row in rows])
+            last = rows[-1].id
+        return len(rows)
+
+    migrations.backfill(step, _BATCH)
 
 
 def _replace_indexes_of_users() -> None:
@@ -46,6 +55,6 @@ def _replace_indexes_of_users() -> None:
         former, name = (
             "_".join(["ix_users", *filtered, column, "id_deleted_at"]) for column in ("name", "sort_key")
         )
-        op.drop_index(former, "users")
         columns = [*filtered, "sort_key", "id", "deleted_at"]
-        op.create_index(name, "users", columns, sqlite_where=_LIVE, postgresql_where=_LIVE)
+        migrations.create_index(name, "users", columns, sqlite_where=_LIVE, postgresql_where=_LIVE)
+        migrations.drop_index(former, "users")
