@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.audit import reading_sealed
 
 from strongroom.activity.audit.service import records_after
 from strongroom.plugin_api.host import HostAPI
@@ -17,7 +18,7 @@ def opened(tmp_path: Path, database_url: str) -> Iterator[OpenedPlugin]:
 
 
 def actions(opened: OpenedPlugin) -> list[str]:
-    with opened.services.database.read() as connection:
+    with reading_sealed(opened.services.database) as connection:
         return [record.action for record in records_after(connection, 0, 100)]
 
 

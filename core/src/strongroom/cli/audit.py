@@ -4,19 +4,26 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from strongroom.activity.audit.service import Link
+from strongroom.activity.audit.chain import Link
 from strongroom.activity.audit.verifier import ChainBroken
 from strongroom.cli.context import CommandContext, config_option
 from strongroom.cli.output import echo
 from strongroom.cli.progress import progress_bar
+from strongroom.cli.range_runs import RunOptions, run_options, run_task
+from strongroom.clock import DAY
 from strongroom.extensions.audit_exports.export import verify_export
 from strongroom.foundation.caller import Origin
 from strongroom.identity.sessions.checkpoints import parse_key_set, read_checkpoint
+
+if TYPE_CHECKING:
+    from strongroom.activity.audit.verifier import ChainVerification
+    from strongroom.assembly.container import Container
 
 
 @click.group("audit")
@@ -33,26 +40,41 @@ def audit_group() -> None:
     "it, the removal of the newest records, or a recomputation of all hashes, is not detected.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@run_options
 @click.pass_obj
-def verify_command(context: CommandContext, expect: Link | None, *, as_json: bool) -> None:
+def verify_command(
+    context: CommandContext, expect: Link | None, options: RunOptions, *, as_json: bool
+) -> None:
     """Check that no record was changed, removed or inserted; safe while servers run.
 
     Exits with 1 and names the first record that breaks the hash chain. Records that `audit prune` has
-    removed are not reported as missing.
+    removed are not reported as missing. A run of the last week that was stopped or killed is continued.
     """
-    from strongroom.activity.audit.verifier import AuditVerifier
+    from strongroom.activity.audit.verifier import ProgressChanged
 
     with context.container() as container:
-        verifier = container.get(AuditVerifier)
+        make_task = partial(_make_verification, expect)
         try:
-            with progress_bar("Verifying", verifier.count(), hidden=as_json) as progress:
-                verified = verifier.verify(expect, progress)
-        except ChainBroken as error:
+            task, _ = run_task(
+                context, container, make_task, options, "Verifying", hidden=as_json, max_age=7 * DAY
+            )
+        except (ChainBroken, ProgressChanged) as error:
             raise click.ClickException(str(error)) from error
+    verified = task.verified
     if as_json:
         echo(json.dumps({"records": verified.records, "newest": str(verified.last)}))
     else:
         echo(f"{verified.records} records are valid; the newest is {verified.last}")
+
+
+def _make_verification(expect: Link | None, container: "Container") -> "ChainVerification":
+    from strongroom.activity.audit.sealing import seal
+    from strongroom.activity.audit.verifier import ChainVerification
+
+    base = container.base
+    # The ranges are of the records that exist now.
+    seal(base.database)
+    return ChainVerification(base.database, partial(base.keys.hash, ChainVerification.name), expect)
 
 
 class Instant(click.ParamType["int"]):

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from strongroom.activity.audit.sealing import seal
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.foundation.database import Database
 from strongroom.testing.clock import SECOND, ManualClock
@@ -18,7 +19,7 @@ def audit(clock: ManualClock) -> AuditService:
 
 @pytest.fixture
 def record(database: Database, audit: AuditService, clock: ManualClock) -> Record:
-    """Records this many events, a second apart."""
+    """Records this many events, a second apart, and gives them their places in the chain."""
 
     def record_events(count: int) -> None:
         for number in range(count):
@@ -26,5 +27,6 @@ def record(database: Database, audit: AuditService, clock: ManualClock) -> Recor
             with database.write() as connection:
                 audit.record(connection, event)
             clock.advance(SECOND)
+        seal(database)
 
     return record_events

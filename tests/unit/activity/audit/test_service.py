@@ -5,8 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import select
 
+from strongroom.activity.audit.chain import GENESIS, Link, chain_hash
 from strongroom.activity.audit.models import audit_events
-from strongroom.activity.audit.service import GENESIS, AuditEvent, AuditService, Link, chain_hash
+from strongroom.activity.audit.sealing import seal
+from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.activity.audit.verifier import AuditVerifier
 from strongroom.foundation.database import Database
 
@@ -26,6 +28,7 @@ def test_each_record_carries_the_hash_of_the_one_before_even_under_a_rush(
 
     with ThreadPoolExecutor(WRITERS) as pool:
         list(pool.map(write, range(WRITERS)))
+    seal(database)
     with database.read() as connection:
         rows = (
             connection.execute(select(audit_events).order_by(audit_events.c.sequence)).mappings().all()
@@ -44,6 +47,7 @@ def test_a_record_is_part_of_the_transaction_that_it_describes(
     with database.write() as connection:
         audit.record(connection, AuditEvent("test"))
         connection.rollback()
+    seal(database)
     with database.read() as connection:
         assert connection.execute(select(audit_events)).all() == []
 
@@ -58,6 +62,7 @@ def test_details_of_any_text_are_read_back_with_the_hash_they_were_written_with(
 ) -> None:
     with database.write() as connection:
         audit.record(connection, AuditEvent("test", details={"text": text, f"key {text}": ""}))
+    seal(database)
     with database.read() as connection:
         assert connection.execute(select(audit_events.c.details)).scalar_one()["text"] == text
     assert AuditVerifier(database).verify().records == 1

@@ -10,8 +10,9 @@ from tests.support.audit import first_misfit
 from tests.support.databases import SqliteDatabases
 from tests.unit.activity.audit.conftest import Record
 
+from strongroom.activity.audit.chain import GENESIS, Link, chain_hash
 from strongroom.activity.audit.models import audit_events
-from strongroom.activity.audit.service import GENESIS, AuditEvent, AuditService, Link, chain_hash
+from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.activity.audit.verifier import AuditVerifier
 from strongroom.foundation.database import Database
 

@@ -6,6 +6,7 @@ from typing import Final
 from sqlalchemy import Connection, func, select
 
 from strongroom.activity.audit.models import AuditRecord, audit_events
+from strongroom.activity.audit.sealing import seal_if_available
 from strongroom.activity.audit.service import Summaries, UserNames, read_records
 from strongroom.foundation.caller import Identity
 from strongroom.foundation.database import Database
@@ -33,6 +34,7 @@ class ClientActions:
         """
         if identity.user_id != user_id:
             raise Forbidden
+        seal_if_available(self._database)
         with self._database.read() as connection:
             page = _find(connection, user_id, client_id, paging)
             records = read_records(connection, page.items)

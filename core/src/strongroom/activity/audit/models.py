@@ -1,8 +1,8 @@
-"""The table of audit events: a hash chain of records."""
+"""The tables of audit events: a hash chain of records, and the events that have no place in it yet."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import JSON, BigInteger, Column, Index, Integer, String, Table
 
@@ -28,6 +28,22 @@ class AuditRecord:
     traceparent: str | None
 
 
+def _content() -> list[Column[Any]]:
+    """Return the columns of an event."""
+    return [
+        Column("at", Timestamp, nullable=False),
+        Column("action", String(64), nullable=False),
+        Column("outcome", String(16), nullable=False),
+        Column("actor_id", Id),
+        Column("target_type", String(32)),
+        Column("target_id", Name),
+        Column("address", String(64)),
+        Column("user_agent", String(512)),
+        Column("request_id", String(64)),
+        Column("details", JSON, nullable=False),
+    ]
+
+
 audit_events: Final = Table(
     "audit_events",
     metadata,
@@ -37,16 +53,7 @@ audit_events: Final = Table(
         primary_key=True,
         autoincrement=False,
     ),
-    Column("at", Timestamp, nullable=False),
-    Column("action", String(64), nullable=False),
-    Column("outcome", String(16), nullable=False),
-    Column("actor_id", Id),
-    Column("target_type", String(32)),
-    Column("target_id", Name),
-    Column("address", String(64)),
-    Column("user_agent", String(512)),
-    Column("request_id", String(64)),
-    Column("details", JSON, nullable=False),
+    *_content(),
     Column("hash", String(64), nullable=False),
     Column("traceparent", String(55)),
     Index(None, "at", "sequence"),
@@ -55,6 +62,16 @@ audit_events: Final = Table(
     Index(None, "target_id", "sequence"),
 )
 """No foreign keys, because a record outlives the rows that it refers to."""
+
+unsealed_audit_events: Final = Table(
+    "unsealed_audit_events",
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    *_content(),
+    Column("traceparent", String(55)),
+)
+"""Committed events in the order in which they were inserted, until a process appends them to the chain.
+Used on PostgreSQL."""
 
 UNCHAINED: Final = frozenset({"hash", "traceparent"})
 """The columns that the hash of a record does not cover."""

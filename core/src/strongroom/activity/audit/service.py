@@ -1,156 +1,37 @@
-"""Appends events to the audit log, a chain of hashes, and lists them.
+"""Records events in the audit log, and lists them.
 
-The hashes have no key. An attacker with write access to the database can recompute the whole chain or
-remove its newest records. Both are detected only by comparison with a link that was stored elsewhere.
+On SQLite, which has one writer, a transaction appends its events to the chain. On PostgreSQL it inserts
+them into a table of events without a place in the chain, so that it waits for no other one; see
+:mod:`strongroom.activity.audit.sealing`.
 """
 
-import hashlib
-import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Protocol
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    LargeBinary,
-    Text,
-    bindparam,
-    cast,
-    func,
-    insert,
-    select,
-)
-from sqlalchemy.sql.base import Executable
+from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select
 
-from strongroom.activity.audit.models import UNCHAINED, AuditRecord, audit_events
+from strongroom.activity.audit.chain import append_change
+from strongroom.activity.audit.models import AuditRecord, audit_events, unsealed_audit_events
 from strongroom.activity.audit.outcomes import FAILURE, SUCCESS
+from strongroom.activity.audit.sealing import seal_if_available
 from strongroom.clock import Clock
 from strongroom.foundation.caller import Origin, attribute_action
 from strongroom.foundation.database import Database
-from strongroom.foundation.database.changes import AdvisoryLock, Change, execute_together
-from strongroom.foundation.database.commit_signal import mark_topic
+from strongroom.foundation.database.changes import Change, execute_together
+from strongroom.foundation.database.commit_signal import UNSEALED, mark_topic
 from strongroom.foundation.database.paging import Page, Paging, page_after, select_page
+from strongroom.foundation.database.replica_reads import replica_read
 from strongroom.foundation.database.statements import Statement
 from strongroom.plugin_api.events import ON_BEHALF_OF, SERVER
 from strongroom.plugin_api.tracing import traceparent
 
 __all__ = ["FAILURE", "SUCCESS", "AuditEvent", "AuditService"]
 
-_LOCK: Final = AdvisoryLock(0x41554454)
-_SEQUENCE: Final = "sequence"
-_LINK = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """The sequence number of a record, counted from 1, and its hash; as text ``SEQUENCE:HASH``."""
-
-    sequence: int
-    hash: str
-
-    def __str__(self) -> str:
-        return f"{self.sequence}:{self.hash}"
-
-    @classmethod
-    def parse(cls, link: str) -> Self:
-        """Parse ``SEQUENCE:HASH``.
-
-        Raises:
-            ValueError: the text has another format.
-        """
-        match = _LINK.fullmatch(link)
-        if match is None:
-            raise ValueError(f"{link!r} is not a sequence, a colon, and 64 hexadecimal digits")
-        return cls(int(match[1]), match[2])
-
-
-GENESIS: Final = Link(0, "0" * 64)
-"""The link before the first record."""
-
-
-def chain_hash(previous: str, row: Mapping[str, object]) -> str:
-    """Return the SHA-256 of the previous hash and of a record's chained columns, in hexadecimal."""
-    head, tail = _content(row)
-    content = b"".join((previous.encode(), head, str(row[_SEQUENCE]).encode(), tail))
-    return hashlib.sha256(content).hexdigest()
-
-
-def lock_chain(connection: Connection, after: Change | None = None) -> None:
-    """Lock the chain until the caller's transaction ends; all other writers of events wait.
-
-    Args:
-        after: a change before it, which locks rows that transactions lock before the chain.
-    """
-    if after is None:
-        _LOCK.acquire(connection)
-    else:
-        _LOCK.acquire_after(connection, after)
-    # The chain is the outbox of the server's stream of events.
-    mark_topic(connection, SERVER)
-
-
-def _content(row: Mapping[str, object]) -> tuple[bytes, bytes]:
-    """Return the hashed JSON of a record, without its sequence number: the text before and after it."""
-    before: dict[str, object] = {}
-    after: dict[str, object] = {}
-    for name, value in row.items():
-        if name in UNCHAINED or name == _SEQUENCE:
-            continue
-        (before if name < _SEQUENCE else after)[name] = value
-    return b'\n%s,"sequence":' % _spell(before)[:-1], b"," + _spell(after)[1:]
-
-
-def _spell(columns: Mapping[str, object]) -> bytes:
-    # Sorted keys and fixed separators: the verifier must get the same bytes from the stored row.
-    text = json.dumps(columns, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    # JSON text may contain a lone surrogate, which strict UTF-8 cannot encode.
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _append(make_hash: Callable[..., ColumnElement[str]]) -> Executable:
-    """Return the INSERT of a record that the database itself links to the last one.
-
-    Reading the last link and inserting the next one are one statement, so that all other writers of
-    events wait for one round trip and the commit only.
-    """
-    events = audit_events.c
-    newest = select(events.hash).order_by(events.sequence.desc()).limit(1).scalar_subquery()
-    last = select(
-        func.coalesce(select(func.max(events.sequence)).scalar_subquery(), GENESIS.sequence).label("n"),
-        func.coalesce(newest, GENESIS.hash).label("hash"),
-    ).subquery("last")
-    sequence = last.c.n + 1
-    head, tail = bindparam("head", type_=LargeBinary()), bindparam("tail", type_=LargeBinary())
-    values: dict[str, ColumnElement[Any]] = {
-        **{column.name: bindparam(column.name, type_=column.type) for column in events},
-        _SEQUENCE: sequence,
-        "hash": make_hash(last.c.hash, head, sequence, tail),
-    }
-    return insert(audit_events).from_select(list(values), select(*values.values()))
-
-
-def _hash_in_sqlite(*parts: ColumnElement[Any]) -> ColumnElement[str]:
-    return func.sha256(*parts)
-
-
-def _hash_in_postgresql(
-    previous: ColumnElement[str],
-    head: ColumnElement[bytes],
-    sequence: ColumnElement[int],
-    tail: ColumnElement[bytes],
-) -> ColumnElement[str]:
-    texts = (func.convert_to(previous, "UTF8"), func.convert_to(cast(sequence, Text), "UTF8"))
-    content = texts[0].op("||")(head).op("||")(texts[1]).op("||")(tail)
-    return func.encode(func.sha256(content), "hex")
-
-
-_HASHES: Final[Mapping[str, Callable[..., ColumnElement[str]]]] = {
-    "sqlite": _hash_in_sqlite,
-    "postgresql": _hash_in_postgresql,
-}
-_APPEND: Final = Statement(lambda dialect: _append(_HASHES[dialect]))
+_CONTENT: Final = [column for column in unsealed_audit_events.c if column.name != "id"]
+_RECORD: Final = Statement(
+    insert(unsealed_audit_events).values({column.name: bindparam(column.name) for column in _CONTENT})
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +49,7 @@ class AuditEvent:
 
 @dataclass(slots=True, eq=False, repr=False)
 class AuditService:
-    """Writes the chain of audit events.
+    """Records audit events.
 
     Args:
         observe: called with each event as it is written; the transaction may still be rolled back.
@@ -178,29 +59,27 @@ class AuditService:
     _observe: Callable[[AuditEvent], None] | None = None
 
     def record(self, connection: Connection, event: AuditEvent) -> None:
-        """Append an event to the chain, within the caller's writing transaction.
-
-        This locks the chain until the commit, and all other writers of events wait. So call it last.
-        """
-        self.record_all(connection, [event])
+        """Record an event, within the caller's writing transaction."""
+        execute_together(connection, [self.record_change(connection, event)])
 
     def record_all(self, connection: Connection, events: Sequence[AuditEvent]) -> None:
-        """Append events to the chain in their order, as :meth:`record` appends one."""
-        if events:
-            lock_chain(connection)
+        """Record events in their order, as :meth:`record` records one."""
         for event in events:
-            # One statement for each: a record contains the hash of the record before.
-            execute_together(connection, [self.append_change(event)])
+            self.record(connection, event)
 
-    def append_change(self, event: AuditEvent) -> Change:
-        """Return the change that appends an event, for a caller that has locked the chain."""
-        row = self._row(event)
-        head, tail = _content(row)
+    def record_change(self, connection: Connection, event: AuditEvent) -> Change:
+        """Return the change that records an event, to be executed with others of the transaction."""
         if self._observe is not None:
             self._observe(event)
-        return Change(_APPEND, {**row, "traceparent": traceparent(), "head": head, "tail": tail})
+        row = self.row(event)
+        if connection.dialect.name != "postgresql":
+            mark_topic(connection, SERVER)
+            return append_change(row)
+        mark_topic(connection, UNSEALED)
+        return Change(_RECORD, row)
 
-    def _row(self, event: AuditEvent) -> dict[str, object]:
+    def row(self, event: AuditEvent) -> dict[str, object]:
+        """Return the columns of an event's record, except for its place in the chain."""
         actor_id, details = _attributed(event)
         return {
             "at": self._clock.now(),
@@ -213,6 +92,7 @@ class AuditService:
             "user_agent": event.origin.user_agent,
             "request_id": event.origin.request_id,
             "details": details,
+            "traceparent": traceparent(),
         }
 
 
@@ -308,6 +188,12 @@ class AuditListing:
 
     def page(self, chosen: AuditFilter, paging: Paging) -> tuple[Page[AuditRecord], Summaries]:
         """Return a page of matching records, newest first, and summaries of their actors."""
+        # By the primary, before the replica is asked, which then has the sealed records.
+        seal_if_available(self._database)
+        return self._page(chosen, paging)
+
+    @replica_read
+    def _page(self, chosen: AuditFilter, paging: Paging) -> tuple[Page[AuditRecord], Summaries]:
         conditions = chosen.conditions()
         with self._database.read() as connection:
             if conditions:

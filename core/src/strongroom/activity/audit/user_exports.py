@@ -1,10 +1,12 @@
 """What the archive of a user's data has of the audit log."""
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from sqlalchemy import bindparam, select
 
 from strongroom.activity.audit.models import audit_events
+from strongroom.activity.audit.sealing import seal
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.user_rows import UserRows
 from strongroom.plugin_api.exports import UserExport
@@ -27,4 +29,10 @@ _EVENTS: Final = UserRows(
 
 def audit_exports(database: Database) -> list[UserExport]:
     """Return the file of what the user has done."""
-    return [UserExport("audit-events", "What you have done, from the audit log", _EVENTS.bind(database))]
+    rows = _EVENTS.bind(database)
+
+    def read(user_id: str) -> Iterator[dict[str, Any]]:
+        seal(database)
+        yield from rows(user_id)
+
+    return [UserExport("audit-events", "What you have done, from the audit log", read)]

@@ -13,8 +13,9 @@ from typing import Any, Final, Self
 
 from sqlalchemy import Connection, bindparam, func, select
 
+from strongroom.activity.audit.chain import Link
 from strongroom.activity.audit.models import audit_events
-from strongroom.activity.audit.service import Link
+from strongroom.activity.audit.sealing import seal
 from strongroom.activity.audit.verifier import (
     RECORD_COLUMNS,
     RECORD_NAMES,
@@ -128,6 +129,7 @@ class AuditExport:
     def find(self, since: int | None, until: int | None) -> ExportRange:
         """Return the records from a time on and before another, in milliseconds since the epoch."""
         parameters = {"since": since if since is not None else -_FAR, "until": until or _FAR}
+        seal(self._database)
         with self._database.read() as connection:
             ((first, last, newest),) = _RANGE.all(connection, parameters)
         return ExportRange(first or (newest or 0) + 1, last or 0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import ClassVar, Final
 
-from strongroom.activity.audit.service import Link
+from strongroom.activity.audit.chain import Link
 from strongroom.activity.audit.verifier import AuditVerifier, ChainBroken
 from strongroom.clock import Clock
 from strongroom.foundation.errors import Unavailable
