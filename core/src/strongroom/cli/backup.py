@@ -27,6 +27,16 @@ _AFTER_RESTORE: Final = (
 )
 
 ARCHIVE = click.Path(path_type=Path, dir_okay=False)
+EXISTING = click.Path(path_type=Path, dir_okay=False, exists=True)
+
+_base_option = click.option(
+    "--base",
+    "bases",
+    metavar="BASE",
+    type=EXISTING,
+    multiple=True,
+    help="An archive that FILE continues, if it is not next to FILE; may be repeated.",
+)
 
 
 @click.group("backup")
@@ -37,9 +47,15 @@ def backup_group() -> None:
 @backup_group.command("create")
 @config_option
 @click.argument("file", type=ARCHIVE)
+@click.option(
+    "--since",
+    metavar="BASE",
+    type=EXISTING,
+    help="Write only the changes since the archive BASE, complete or incremental itself.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the archive's manifest as JSON.")
 @click.pass_obj
-def create_command(context: CommandContext, file: Path, *, as_json: bool) -> None:
+def create_command(context: CommandContext, file: Path, *, since: Path | None, as_json: bool) -> None:
     """Write a backup archive; safe while servers run.
 
     Protect the archive, because it contains the secret key and the signing keys. Files in remote
@@ -52,8 +68,9 @@ def create_command(context: CommandContext, file: Path, *, as_json: bool) -> Non
     with context.container() as container:
         try:
             service = assemble_backups(container)
-            with progress_bar("Copying files", service.count(), hidden=as_json) as progress:
-                manifest = service.create(file, progress)
+            count = service.count() if since is None else None
+            with progress_bar("Copying files", count, hidden=as_json) as progress:
+                manifest = service.create(file, progress, since)
         except BackupError as error:
             raise click.ClickException(str(error)) from error
     _show(manifest, as_json=as_json)
@@ -64,6 +81,7 @@ def create_command(context: CommandContext, file: Path, *, as_json: bool) -> Non
 @backup_group.command("restore")
 @config_option
 @click.argument("file", type=ARCHIVE)
+@_base_option
 @click.option(
     "--keep-sessions",
     is_flag=True,
@@ -71,10 +89,13 @@ def create_command(context: CommandContext, file: Path, *, as_json: bool) -> Non
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the archive's manifest as JSON.")
 @click.pass_obj
-def restore_command(context: CommandContext, file: Path, *, keep_sessions: bool, as_json: bool) -> None:
+def restore_command(
+    context: CommandContext, file: Path, *, bases: tuple[Path, ...], keep_sessions: bool, as_json: bool
+) -> None:
     """Restore an archive to an empty database and empty folders, on SQLite or PostgreSQL.
 
-    The whole archive is verified before anything is written. All users have to log in again.
+    The archives that an incremental one continues are found next to it. All of them are verified before
+    anything is written. All users have to log in again.
     """
     from strongroom.assembly.commands import import_tables
     from strongroom.extensions.backup.archive import BackupError
@@ -98,6 +119,7 @@ def restore_command(context: CommandContext, file: Path, *, keep_sessions: bool,
                     SystemClock(),
                     load_plugins(configuration).tables,
                     keep_sessions=keep_sessions,
+                    bases=bases,
                     progress=progress,
                 )
         except BackupError as error:
@@ -106,6 +128,75 @@ def restore_command(context: CommandContext, file: Path, *, keep_sessions: bool,
     for name, summary in manifest.storages.items():
         if not summary.included and not as_json:
             echo(_AFTER_RESTORE.format(name=name), err=True)
+
+
+@backup_group.command("restore-tenant")
+@config_option
+@click.argument("file", type=ARCHIVE)
+@click.argument("tenant_id")
+@click.option("--name", help="The name of the restored tenant.")
+@_base_option
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.pass_obj
+def restore_tenant_command(
+    context: CommandContext,
+    file: Path,
+    tenant_id: str,
+    *,
+    name: str | None,
+    bases: tuple[Path, ...],
+    as_json: bool,
+) -> None:
+    """Restore one tenant of an archive next to the others; safe while servers run.
+
+    A tenant that was purged gets its former id. If the tenant exists, its state in the archive becomes
+    a new tenant next to it, for the present members with their present roles. Members that no longer
+    exist, invitations, service accounts and unfinished uploads are left out. Exits with 1 if the bytes
+    of files are missing; all other files are restored.
+    """
+    from strongroom.assembly.commands import assemble_tenant_restoration
+    from strongroom.extensions.backup.archive import BackupError
+    from strongroom.extensions.backup.restore_tenant import restore_tenant
+
+    with context.owning_container() as container:
+        try:
+            service = assemble_tenant_restoration(container)
+            with progress_bar("Restoring", hidden=as_json) as progress:
+                result = restore_tenant(
+                    service, file, tenant_id, name=name, bases=bases, progress=progress
+                )
+        except BackupError as error:
+            raise click.ClickException(str(error)) from error
+    if as_json:
+        echo_json(asdict(result))
+    else:
+        echo(f'tenant {result.id} "{result.name}": {result.files} files as of {result.created_at}')
+        for table, count in result.left_out.items():
+            echo(f"left out: {count} rows of {table}")
+    if result.lost:
+        names = ", ".join(result.lost[:10])
+        raise click.ClickException(f"{len(result.lost)} files have no bytes any more: {names}")
+
+
+@backup_group.command("verify")
+@config_option
+@click.argument("file", type=ARCHIVE)
+@_base_option
+@click.option("--json", "as_json", is_flag=True, help="Print the archive's manifest as JSON.")
+def verify_command(file: Path, *, bases: tuple[Path, ...], as_json: bool) -> None:
+    """Verify an archive and those that it continues, without a database.
+
+    Exits with 1 if one is missing or damaged.
+    """
+    from strongroom.extensions.backup.archive import BackupError
+    from strongroom.extensions.backup.chain import ArchiveChain
+
+    try:
+        chain = ArchiveChain.open(file, bases)
+        chain.verify().close()
+    except BackupError as error:
+        raise click.ClickException(str(error)) from error
+    _show(chain.manifest, as_json=as_json)
 
 
 @contextmanager

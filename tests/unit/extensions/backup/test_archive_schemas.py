@@ -15,7 +15,7 @@ from strongroom.version import __version__
     ],
 )
 def test_another_schema_names_another_server_than_this_one(version: str, build: str) -> None:
-    fault = Manifest(FORMAT, version, "0001", "2026-01-01T00:00:00Z").schema_fault() or ""
+    fault = Manifest(FORMAT, version, "0001", "2026-01-01T00:00:00Z", "id").schema_fault() or ""
     assert fault.startswith(
         f"the archive's schema is 0001, not {SCHEMA_REVISION}: restore it with {build}"
     )
@@ -23,4 +23,7 @@ def test_another_schema_names_another_server_than_this_one(version: str, build: 
 
 
 def test_the_schema_of_this_server_is_no_fault() -> None:
-    assert Manifest(FORMAT, __version__, SCHEMA_REVISION, "2026-01-01T00:00:00Z").schema_fault() is None
+    assert (
+        Manifest(FORMAT, __version__, SCHEMA_REVISION, "2026-01-01T00:00:00Z", "id").schema_fault()
+        is None
+    )

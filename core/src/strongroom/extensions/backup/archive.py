@@ -1,10 +1,11 @@
 """The archive format: an uncompressed tar file of rows and objects, with a manifest of checksums.
 
-Members: ``secret.key``, ``signing-keys.json``, ``rows/TABLE.jsonl``, ``blobs/STORAGE/KEY``,
-``manifest.json``. Any tar tool can read it.
+Members: ``secret.key``, ``signing-keys.json``, ``rows/TABLE.jsonl``, ``segments/TABLE.jsonl``,
+``blobs/STORAGE/KEY``, ``manifest.json``. Any tar tool can read it.
 
-So a backup of SQLite can be restored to PostgreSQL, and vice versa. The first line contains the column
-names, each further line one row.
+So a backup of SQLite can be restored to PostgreSQL, and vice versa. The first line of rows contains the
+column names, each further line one row. An incremental archive has only the rows and blobs that its base
+lacks; its manifest has the digest of the base's manifest, which covers the content of the base.
 """
 
 import hashlib
@@ -13,24 +14,13 @@ import json
 import os
 import secrets
 import tarfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from itertools import islice
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Final
 
-from sqlalchemy import Connection, Table, bindparam, insert, inspect, select, update
-
-from strongroom.foundation.database import metadata
-from strongroom.foundation.database.metadata import is_derived
-from strongroom.foundation.database.plugin_tables import (
-    AllTables,
-    left_tables,
-    sorted_tables,
-    version_table,
-)
-from strongroom.foundation.database.statements import dynamic
 from strongroom.foundation.database.upgrade import SCHEMA_REVISION
 from strongroom.version import __version__
 
@@ -39,14 +29,16 @@ class BackupError(Exception):
     """The archive cannot be created or restored; the message is one line with the remedy."""
 
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 MANIFEST: Final = "manifest.json"
 SECRET: Final = "secret.key"  # noqa: S105  a name
 KEYS: Final = "signing-keys.json"
 ROWS: Final = "rows"
+SEGMENTS: Final = "segments"
 BLOBS: Final = "blobs"
 
 _CHUNK: Final = 1024 * 1024
+_MANIFEST_BLOCKS: Final = 512 * 1024
 _CHECKSUM: Final = "STRONGROOM.sha256"
 
 
@@ -60,6 +52,20 @@ class StorageSummary:
     bytes: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class BaseArchive:
+    """The archive that an incremental one continues.
+
+    Args:
+        name: the name of its file.
+        digest: the SHA-256 of its manifest.
+    """
+
+    name: str
+    created_at: str
+    digest: str
+
+
 @dataclass(slots=True)
 class Manifest:
     """The content of an archive.
@@ -69,18 +75,21 @@ class Manifest:
         version: the version of the server that created the archive.
         schema: the revision of the database's schema.
         created_at: the time of creation, in ISO 8601.
+        database: the id of the database.
         members: the SHA-256 of each member except blobs and manifest, by name.
         tables: the number of rows by table name.
         blobs_digest: the SHA-256 of the names and checksums of all blobs, in archive order.
         faults: ``missing`` or ``damaged`` for each blob that was so when the archive was created.
         plugins: the revision of the tables of each enabled plugin that has any, by its name.
         left_out: the tables of plugins that were not enabled, which the archive does not contain.
+        base: the archive that this one continues, or ``None`` if it is complete.
     """
 
     format: int
     version: str
     schema: str
     created_at: str
+    database: str
     members: dict[str, str] = field(default_factory=dict)
     tables: dict[str, int] = field(default_factory=dict)
     storages: dict[str, StorageSummary] = field(default_factory=dict)
@@ -88,6 +97,7 @@ class Manifest:
     faults: dict[str, str] = field(default_factory=dict)
     plugins: dict[str, str] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
+    base: BaseArchive | None = None
 
     def schema_fault(self) -> str | None:
         """Return why this server cannot restore the tables, with the remedy, or ``None``."""
@@ -111,7 +121,8 @@ class Manifest:
         if members.get("format") != FORMAT:
             raise BackupError(f"unsupported archive format {members.get('format')}, expected {FORMAT}")
         storages = {name: StorageSummary(**item) for name, item in members.pop("storages").items()}
-        return cls(**members, storages=storages)
+        base = members.pop("base")
+        return cls(**members, storages=storages, base=base and BaseArchive(**base))
 
 
 class ArchiveWriter:
@@ -196,60 +207,87 @@ def writing(path: Path, manifest: Manifest) -> Iterator[ArchiveWriter]:
 
 
 class ArchiveReader:
-    """Reads an archive: verifies it completely when opened, then reads single members.
+    """Reads an archive. Creating one reads only the manifest; see :meth:`verify`.
 
     Raises:
-        BackupError: the archive is damaged, incomplete or of another format.
+        BackupError: the file is no archive, is truncated or has another format.
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self.manifest = self._verify()
+        self.path = path
+        try:
+            content = _read_manifest(path)
+            self.manifest = Manifest.parse(content)
+        except (OSError, tarfile.TarError, ValueError, KeyError, TypeError) as error:
+            raise BackupError(f"{path} is not an archive, or is damaged: {error}") from error
+        self.digest = hashlib.sha256(content).hexdigest()
 
     def read(self, name: str) -> bytes:
-        """Return the content of a small member.
+        """Return the content of a small member, compared with its checksum.
+
+        Raises:
+            BackupError: the archive has no such member, or it is damaged.
+        """
+        start, size = self.locate(name)
+        with self.path.open("rb") as file:
+            file.seek(start)
+            content = file.read(size)
+        if hashlib.sha256(content).hexdigest() != self.manifest.members.get(name):
+            raise BackupError(f"{self.path} is damaged: {name} does not match the manifest")
+        return content
+
+    def locate(self, name: str) -> tuple[int, int]:
+        """Return the offset and the size in bytes of a member that is not a blob.
 
         Raises:
             BackupError: the archive has no such member.
         """
-        with self.lines(name) as file:
-            return file.read()
+        if name not in self._places:
+            raise BackupError(f"{self.path} has no member {name}")
+        return self._places[name]
 
-    @contextmanager
-    def lines(self, name: str) -> Iterator[IO[bytes]]:
-        """Open a member that is not a blob.
+    def first_line(self, name: str) -> bytes:
+        """Return the first line of a member that is not a blob."""
+        with self.path.open("rb") as file:
+            file.seek(self.locate(name)[0])
+            return file.readline()
 
-        Raises:
-            BackupError: the archive has no such member.
-        """
+    @cached_property
+    def _places(self) -> dict[str, tuple[int, int]]:
+        places = {}
         with self._opened() as tar:
             for member in _members(tar):
-                if member.name == name:
-                    file = tar.extractfile(member)
-                    if file is not None:
-                        yield file
-                        return
-        raise BackupError(f"{self._path} has no member {name}")
+                # Blobs come last, and there may be millions.
+                if member.name.startswith(f"{BLOBS}/"):
+                    break
+                places[member.name] = (member.offset_data, member.size)
+        return places
 
-    def blobs(self) -> Iterator[tuple[str, str, IO[bytes], int]]:
-        """Yield the storage name, object key, content and size in bytes of each blob."""
+    def blobs(self) -> Iterator[tuple[str, IO[bytes], int]]:
+        """Yield the member name, content and size in bytes of each blob."""
         with self._opened() as tar:
             for member in _members(tar):
-                kind, _, rest = member.name.partition("/")
                 file = tar.extractfile(member)
-                if kind == BLOBS and file is not None:
-                    storage, _, key = rest.partition("/")
-                    yield storage, key, file, member.size
+                if member.name.startswith(f"{BLOBS}/") and file is not None:
+                    yield member.name, file, member.size
 
-    def _verify(self) -> Manifest:
+    def verify(self, seen: Callable[[str, str], None] = lambda _name, _checksum: None) -> None:
+        """Compare all members with the manifest.
+
+        Args:
+            seen: called with the member name and the checksum of each blob.
+
+        Raises:
+            BackupError: the archive is damaged or incomplete.
+        """
         checksums: dict[str, str] = {}
-        digest, manifest = hashlib.sha256(), None
+        digest, manifest = hashlib.sha256(), b""
         try:
             with self._opened() as tar:
                 for member in _members(tar):
                     file = tar.extractfile(member)
                     if member.name == MANIFEST and file is not None:
-                        manifest = Manifest.parse(file.read())
+                        manifest = file.read()
                         continue
                     checksum = _checksum(file)
                     expected = member.pax_headers.get(_CHECKSUM)
@@ -257,30 +295,42 @@ class ArchiveReader:
                         checksums[member.name] = checksum
                         continue
                     digest.update(f"{member.name}:{expected}\n".encode())
+                    seen(member.name, expected)
                     # Record damaged blobs only; the digest covers the names and checksums of all.
                     if checksum != expected:
                         checksums[member.name] = "damaged"
         except (OSError, tarfile.TarError, ValueError) as error:
-            raise BackupError(f"{self._path} is not an archive, or is damaged: {error}") from error
+            raise BackupError(f"{self.path} is not an archive, or is damaged: {error}") from error
         self._compare(manifest, checksums, digest.hexdigest())
-        assert manifest is not None  # noqa: S101  as just compared
-        return manifest
 
-    def _compare(self, manifest: Manifest | None, checksums: dict[str, str], digest: str) -> None:
-        if manifest is None:
-            raise BackupError(f"{self._path} is truncated: it has no manifest")
+    def _compare(self, manifest: bytes, checksums: dict[str, str], digest: str) -> None:
         # Blobs that were damaged already when the backup was made are no damage of the archive.
-        for name, fault in manifest.faults.items():
+        for name, fault in self.manifest.faults.items():
             if fault == "damaged":
                 checksums.pop(name, None)
-        if checksums != manifest.members or digest != manifest.blobs_digest:
-            raise BackupError(f"{self._path} is damaged: its content does not match its manifest")
+        is_same = hashlib.sha256(manifest).hexdigest() == self.digest
+        if not is_same or checksums != self.manifest.members or digest != self.manifest.blobs_digest:
+            raise BackupError(f"{self.path} is damaged: its content does not match its manifest")
 
     @contextmanager
     def _opened(self) -> Iterator[tarfile.TarFile]:
         # "r:" refuses compressed files; errorlevel 2 turns all read errors into exceptions.
-        with tarfile.open(self._path, "r:", errorlevel=2) as tar:
+        with tarfile.open(self.path, "r:", errorlevel=2) as tar:
             yield tar
+
+
+def _read_manifest(path: Path) -> bytes:
+    """Return the manifest, found from the end, because an archive may have millions of members."""
+    header = f"{MANIFEST}\0".encode()
+    with path.open("rb") as file:
+        end = file.seek(0, os.SEEK_END) // tarfile.BLOCKSIZE
+        for number in range(end - 1, max(end - _MANIFEST_BLOCKS, -1), -1):
+            file.seek(number * tarfile.BLOCKSIZE)
+            if file.read(len(header)) == header:
+                file.seek(number * tarfile.BLOCKSIZE)
+                block = file.read(tarfile.BLOCKSIZE)
+                return file.read(tarfile.TarInfo.frombuf(block, "utf-8", "strict").size)
+    raise BackupError(f"{path} is not an archive, or is truncated: it has no manifest")
 
 
 def _members(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
@@ -294,122 +344,3 @@ def _checksum(file: IO[bytes] | None) -> str:
     while hashed.read(_CHUNK):
         pass
     return hashed.checksum
-
-
-EPHEMERAL: Final = frozenset(
-    {
-        "captchas",
-        "verification_codes",
-        "browser_states",
-        "setup_links",
-        "rate_events",
-        "blob_holds",
-        "jobs",
-        "plugin_leases",
-        "idempotency_keys",
-    }
-)
-"""Tables with short-lived rows. Restoring them would revive codes that were used after the backup."""
-
-OF_THE_DATABASE: Final = frozenset({"installation"})
-"""Tables about the database itself and not its content, because a restored database is a new one."""
-
-_BATCH: Final = 500
-_MIGRATIONS: Final = "alembic_version"
-
-Row = list[Any]
-
-
-def kept_tables(connection: Connection, plugins: AllTables) -> list[Table]:
-    """Return the tables to back up, each after the tables that it refers to.
-
-    The models of all features must have been imported.
-
-    Args:
-        plugins: the tables of the plugins whose rows are kept.
-
-    Raises:
-        BackupError: the database has a table that no model defines.
-    """
-    own = [table for table in metadata.sorted_tables if table.name not in EPHEMERAL | OF_THE_DATABASE]
-    kept = [*own, *sorted_tables(plugins)]
-    existing = {name for name in inspect(connection).get_table_names() if not is_derived(name)}
-    existing -= {_MIGRATIONS}
-    known = {*metadata.tables, *(table.name for table in kept), *map(version_table, plugins)}
-    if unknown := sorted(existing - known - set(tables_left_out(connection, plugins))):
-        raise BackupError(f"the database has unknown tables: {', '.join(unknown)}")
-    return kept
-
-
-def tables_left_out(connection: Connection, plugins: AllTables) -> list[str]:
-    """Return the tables of plugins that are not enabled, so that no model defines them."""
-    existing = set(inspect(connection).get_table_names()) - {_MIGRATIONS}
-    return [name for names in left_tables(existing, plugins).values() for name in names]
-
-
-def dump_rows(connection: Connection, table: Table, file: IO[bytes]) -> int:
-    """Write all rows of a table to a file, and return how many there are."""
-    count = 0
-    _write(file, [column.name for column in table.columns])
-    query = select(table).order_by(*table.primary_key)
-    for row in dynamic(query).stream(connection, batch=_BATCH):
-        _write(file, list(row))
-        count += 1
-    return count
-
-
-def load_rows(connection: Connection, table: Table, lines: Iterable[bytes]) -> int:
-    """Insert the rows that :func:`dump_rows` wrote, and return how many there were.
-
-    Columns that refer to the table itself are set after all inserts, because the referenced row may
-    come later than the row that refers to it.
-    """
-    pieces = iter(lines)
-    names = json.loads(next(pieces))
-    inner = [
-        column.name
-        for column in table.columns
-        if any(key.column.table is table for key in column.foreign_keys)
-    ]
-    count = 0
-    late: list[dict[str, Any]] = []
-    for batch in _batches(pieces):
-        rows = [dict(zip(names, json.loads(line), strict=True)) for line in batch]
-        late += [_key_and(row, table, inner) for row in rows if any(row[name] for name in inner)]
-        # Self-references are NULL at first; _fill_in sets them.
-        dynamic(insert(table)).execute(connection, [row | dict.fromkeys(inner) for row in rows])
-        count += len(rows)
-    if late:
-        _fill_in(connection, table, inner, late)
-    return count
-
-
-def is_empty(connection: Connection, tables: Sequence[Table]) -> bool:
-    """Return whether all tables are empty."""
-    return not any(dynamic(select(table).limit(1)).first(connection) for table in tables)
-
-
-def _write(file: IO[bytes], row: Row) -> None:
-    file.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
-
-
-def _batches(lines: Iterator[bytes]) -> Iterator[list[bytes]]:
-    while batch := list(islice(lines, _BATCH)):
-        yield batch
-
-
-def _key_and(row: dict[str, Any], table: Table, inner: Sequence[str]) -> dict[str, Any]:
-    keys = {f"key_{column.name}": row[column.name] for column in table.primary_key}
-    return keys | {f"new_{name}": row[name] for name in inner}
-
-
-def _fill_in(
-    connection: Connection, table: Table, inner: Sequence[str], late: Sequence[dict[str, Any]]
-) -> None:
-    statement = dynamic(
-        update(table)
-        .where(*(column == bindparam(f"key_{column.name}") for column in table.primary_key))
-        .values({name: bindparam(f"new_{name}") for name in inner})
-    )
-    for start in range(0, len(late), _BATCH):
-        statement.execute(connection, late[start : start + _BATCH])

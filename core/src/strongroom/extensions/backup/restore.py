@@ -6,12 +6,14 @@ signed with a new key. Services that verify tokens only by the public keys then 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import Connection, Table, bindparam, delete, update
 
+from strongroom.activity.audit.sealing import seal_batch
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock
 from strongroom.content.files.reindexing import NameReindexing
@@ -21,15 +23,12 @@ from strongroom.content.storage.models import BlobState, blobs, is_unreferenced
 from strongroom.content.storage.ownership import StorageOwnership, is_reserved
 from strongroom.extensions.backup.archive import (
     KEYS,
-    ROWS,
     SECRET,
-    ArchiveReader,
     BackupError,
     Manifest,
-    is_empty,
-    kept_tables,
-    load_rows,
 )
+from strongroom.extensions.backup.chain import ArchiveChain, BlobIndex
+from strongroom.extensions.backup.rows import is_empty, kept_tables, load_rows
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.config.settings import Settings
 from strongroom.foundation.database import Database
@@ -55,11 +54,11 @@ Backends = Mapping[str, StorageBackend[Any]]
 
 
 class Restoration:
-    """Restores one archive."""
+    """Restores the state of one archive, and of those that it continues."""
 
     def __init__(
         self,
-        archive: ArchiveReader,
+        archive: ArchiveChain,
         settings: Settings,
         database: Database,
         storages: Backends,
@@ -90,19 +89,34 @@ class Restoration:
             BackupError: the destination is not empty, or its configuration does not fit the archive.
         """
         manifest = self._archive.manifest
-        secret = self._archive.read(SECRET).decode("ascii")
+        # The whole chain is verified before anything is changed.
+        with closing(self._archive.verify()) as index:
+            return self._run(manifest, index, keep_sessions=keep_sessions, progress=progress)
+
+    def _run(
+        self,
+        manifest: Manifest,
+        index: BlobIndex,
+        *,
+        keep_sessions: bool,
+        progress: Callable[[int], None],
+    ) -> Manifest:
+        secret = self._archive.head.read(SECRET).decode("ascii")
         self._require_fit(manifest, secret)
         # Creates the tables, which must exist before their emptiness can be checked.
         upgrade(self._database.engine, self._tables)
         self._require_empty(manifest)
         self._restore_keys(secret, keep_sessions=keep_sessions)
-        for storage, key, file, size in self._archive.blobs():
+        for storage, key, file, size in self._archive.blobs(index):
             self._storages[storage].put(key, _Source(file), size=size)
             progress(1)
         with self._database.write() as connection:
             tables = kept_tables(connection, self._tables)
             before = take_clock(connection)
             self._restore_rows(connection, tables)
+            # None stays with an id that the database would use again.
+            while seal_batch(connection) is not None:
+                pass
             merge_clock(connection, before)
             # A new id: the restored and the original database must not share a storage.
             become_another_database(connection, SecretKeys(secret).fingerprint)
@@ -172,7 +186,7 @@ class Restoration:
             create_private_file(self._settings.secret_path, secret)
         path = self._settings.keys_path
         if keep_sessions:
-            create_private_file(path, self._archive.read(KEYS).decode("ascii"))
+            create_private_file(path, self._archive.head.read(KEYS).decode("ascii"))
         else:
             create_key_file(path, self._settings.tokens.algorithm, self._clock.now())
 
@@ -188,8 +202,7 @@ class Restoration:
             # The tables of a plugin that was enabled after the backup stay empty.
             if table.name in new:
                 continue
-            with self._archive.lines(f"{ROWS}/{table.name}.jsonl") as lines:
-                count = load_rows(connection, table, lines)
+            count = load_rows(connection, table, self._archive.rows(table.name))
             # The manifest has the number of rows of the snapshot, so a missing line is detected.
             if count != expected[table.name]:
                 raise BackupError(
@@ -225,16 +238,21 @@ def restore(
     tables: AllTables,
     *,
     keep_sessions: bool,
+    bases: Sequence[Path] = (),
     progress: Callable[[int], None] = lambda _count: None,
 ) -> Manifest:
     """Restore an archive into an empty database and empty storages, and return its manifest.
 
-    ``progress`` is called with 1 after each file.
+    Args:
+        bases: the archives that it continues, unless they are next to it.
+        progress: called with 1 after each file.
 
     Raises:
         BackupError: the archive is damaged, or the destination is not empty or does not fit it.
     """
-    restoration = Restoration(ArchiveReader(path), settings, database, storages, clock, tables)
+    restoration = Restoration(
+        ArchiveChain.open(path, bases), settings, database, storages, clock, tables
+    )
     try:
         return restoration.run(keep_sessions=keep_sessions, progress=progress)
     except (OSError, StorageError, NewerSchema, PluginTablesError) as error:
