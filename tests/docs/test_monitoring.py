@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from generator.metrics import metric_rows
 from ruamel.yaml import YAML
+from tests.support.pages import blocks_of
 
 ROOT = Path(__file__).parents[2]
 PRODUCTION = ROOT / "examples/production"
-PAGE = (ROOT / "docs/operate/monitoring.md").read_text()
+RUNBOOKS_PAGE = ROOT / "docs/operate/runbooks.md"
+REFERENCE = (ROOT / "docs/reference/commands.md").read_text()
 NAME = re.compile(r"(?<![\w:])(?:strongroom|process)_[a-z_]+(?![\w:(])")
 RECORDED = re.compile(r"\bstrongroom:[a-z_]+:[a-z0-9_]+")
 RULES = ("strongroom-recording.yml", "strongroom-alerts.yml")
@@ -38,6 +40,14 @@ def queries_of_dashboard() -> Iterator[str]:
         yield from (target["expr"] for target in panel.get("targets", ()))
 
 
+def runbooks() -> Iterator[tuple[str, list[str], str]]:
+    """Yield the title, the anchors and the text of each section of an alert."""
+    pattern = r"((?:^\([a-z]+\)=\n)+)^## (.+)\n((?:(?!^\([a-z]+\)=).*\n)+)"
+    for anchors, title, text in re.findall(pattern, RUNBOOKS_PAGE.read_text(), re.MULTILINE):
+        yield title, re.findall(r"\((\w+)\)=", anchors), text
+
+
+RUNBOOKS = list(runbooks())
 ALERTS = [rule for rule in rules() if "alert" in rule]
 QUERIES = [*(rule["expr"] for rule in rules()), *queries_of_dashboard()]
 
@@ -58,9 +68,35 @@ def test_every_metric_is_on_the_dashboard_or_in_a_rule() -> None:
     assert {name for name, *_ in metric_rows()} <= used
 
 
-def test_every_alert_has_a_remedy() -> None:
+def test_every_alert_links_its_own_section_of_the_runbooks() -> None:
+    anchors = [anchor for _, names, _ in RUNBOOKS for anchor in names]
+    assert sorted(anchors) == sorted(alert["alert"].lower() for alert in ALERTS)
     for alert in ALERTS:
-        assert f"`{alert['alert']}`" in PAGE, alert["alert"]
+        link = alert["annotations"]["runbook_url"]
+        assert link == f"https://docs.example.com/operate/runbooks.html#{alert['alert'].lower()}"
+
+
+@pytest.mark.parametrize(("title", "anchors", "text"), RUNBOOKS, ids=lambda value: str(value)[:30])
+def test_each_runbook_is_complete(title: str, anchors: list[str], text: str) -> None:
+    assert title.lower().split(", ") == anchors
+    parts = re.findall(r"^\*\*(\w[\w ]*)\*\*: ", text, re.MULTILINE)
+    assert parts == ["Means", "Users see", "Remedy", "Over"]
+    between = text.partition("**Users see**")[2].partition("**Remedy**")[0]
+    assert "```sh\n" in between, "the commands to look at"
+
+
+def test_the_commands_of_runbooks_exist_and_name_metrics() -> None:
+    """``test_pages`` runs those that need no other server; these are the others, too."""
+    commands = set(re.findall(r"^## `strongroom (.+)`$", REFERENCE, re.MULTILINE))
+    lines = [line for block in blocks_of(RUNBOOKS_PAGE) for line in block.content.splitlines()]
+    invoked = [line.split() for line in lines if line.startswith("strongroom ")]
+    assert len(invoked) > 20
+    for _, *words in invoked:
+        assert {words[0], " ".join(words[:2])} & commands, words
+    prefixes = [line.split()[1] for line in lines if line.startswith("metric ")]
+    assert len(prefixes) > 20
+    for prefix in prefixes:
+        assert any(name.startswith(prefix) for name in series()), prefix
 
 
 def test_panels_have_unique_ids_and_do_not_overlap() -> None:

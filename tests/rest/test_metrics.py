@@ -13,7 +13,8 @@ from tests.support.databases import make_unavailable, on_postgresql
 from strongroom.assembly.commands import assemble_backups
 from strongroom.clock import SystemClock
 from strongroom.content.storage.service import BlobService
-from strongroom.extensions.observability.clock_skew import CLOCK_SKEW, DATABASE, NEWEST_RECORD, ClockSkew
+from strongroom.extensions.observability.clock_skew import DATABASE, NEWEST_RECORD
+from strongroom.extensions.observability.clock_skew_metric import CLOCK_SKEW, ClockSkewMetric
 from strongroom.extensions.observability.disks import FREE, SIZE, Disks, disk_folders
 from strongroom.extensions.observability.families import Family, Sample
 from strongroom.extensions.observability.totals import (
@@ -64,7 +65,7 @@ def test_statements_and_storages_are_measured(api: Api) -> None:
     tenant = api.tenant(alice)
     node = api.post(f"{tenant}/files", by=alice, data=b"content", headers=FILE).json
     api.get(f"{tenant}/files/{node['id']}/download", by=alice)
-    statement = {"statement": "audit.service.append"}
+    statement = {"statement": "nodes.tree.add_unless_there"}
     assert value(api, "strongroom_database_statement_seconds_count", **statement) > 0
     for verb in ("put", "open"):
         assert value(api, "strongroom_storage_seconds_count", storage="main", verb=verb) == 1
@@ -156,7 +157,7 @@ def test_while_the_database_is_away_there_are_no_totals(
 
 def test_a_clock_that_was_set_back_differs_from_the_newest_record(api: Api) -> None:
     api.person()
-    skew = ClockSkew(api.container.database, api.clock)
+    skew = ClockSkewMetric(api.container.database, api.clock)
     assert dict(skew())[CLOCK_SKEW][-1] == ((NEWEST_RECORD,), 0)
     api.clock.advance(-HOUR)
     assert dict(skew())[CLOCK_SKEW][-1] == ((NEWEST_RECORD,), -3600)
@@ -165,7 +166,7 @@ def test_a_clock_that_was_set_back_differs_from_the_newest_record(api: Api) -> N
 @on_postgresql
 def test_the_clock_is_compared_with_that_of_postgresql(api: Api) -> None:
     database, now = api.container.database, SystemClock().now()
-    behind = dict(ClockSkew(database, ManualClock(now - HOUR))())[CLOCK_SKEW]
+    behind = dict(ClockSkewMetric(database, ManualClock(now - HOUR))())[CLOCK_SKEW]
     ((labels, seconds), _) = behind
     assert labels == (DATABASE,)
     assert -3700 < seconds < -3500
@@ -173,7 +174,7 @@ def test_the_clock_is_compared_with_that_of_postgresql(api: Api) -> None:
 
 def test_without_the_database_there_is_no_skew(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     make_unavailable(monkeypatch)
-    assert not list(ClockSkew(api.container.database, api.clock)())
+    assert not list(ClockSkewMetric(api.container.database, api.clock)())
 
 
 def test_the_disks_of_all_folders_are_measured(api: Api, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Assembles the doctor, which imports much that a server does not need until it is examined."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from strongroom.activity.notifications.service import MessageService
 from strongroom.assembly.page_templates import template_copies
@@ -23,11 +23,18 @@ from strongroom.extensions.observability.checks import (
     TemplateCopiesCheck,
     UserIndexCheck,
 )
-from strongroom.extensions.observability.doctor import Check, Doctor
+from strongroom.extensions.observability.doctor import Check, CheckResult, Doctor
+from strongroom.extensions.observability.instances.checks import InstancesCheck
+from strongroom.extensions.observability.instances.store import InstanceStore
 from strongroom.identity.sessions.login_methods import LoginMethods
 from strongroom.identity.users.change_notices import ChangeNotices
 from strongroom.identity.users.user_reindexing import UserReindexing
 from strongroom.plugin_api.jobs import Job
+
+
+def examine_cluster(services: Services) -> Iterator[CheckResult]:
+    """Yield the findings about the instances of the cluster."""
+    yield from InstancesCheck(services.get(InstanceStore), services.base.clock)()
 
 
 def assemble_doctor(services: Services, jobs: Callable[[], Mapping[str, Job]]) -> Doctor:

@@ -4,83 +4,29 @@ import hashlib
 import io
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Barrier
 
 import pytest
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, insert, select
+from tests.support.stored_blobs import DAY_LATER, Bench
+from tests.support.waiting import PATIENCE_SECONDS
 
 from strongroom.content.storage.blob_removal import ABANDONED_AFTER
 from strongroom.content.storage.models import BlobState, blobs, is_key, new_key
 from strongroom.content.storage.service import BlobService
+from strongroom.content.storage.stores import Store
 from strongroom.extensions.business_files.models import business_files
-from strongroom.extensions.storage_maintenance.fsck import Finding, FindingKind, StorageCheck
-from strongroom.foundation.database import Database
-from strongroom.identity.users.service import UserService
-from strongroom.testing.clock import ManualClock
+from strongroom.extensions.storage_maintenance import fsck
+from strongroom.extensions.storage_maintenance.fsck import FindingKind
+from strongroom.plugin_api.storage import StorageUnavailable
 from strongroom_storage_local.backend import LocalBackend
-from strongroom_storage_local.options import LocalOptions
-
-DAY_LATER = 4_000_000_000_000
-"""A time at which all that this test wrote to the disk is old."""
-
-
-class Bench:
-    """Blobs, something that refers to them, and the check."""
-
-    def __init__(self, database_url: str, folder: Path) -> None:
-        self.clock = ManualClock(DAY_LATER)
-        self.database = Database(database_url)
-        self.storage = LocalBackend(LocalOptions(root=folder))
-        self.blobs = BlobService(self.database, self.clock, {"main": self.storage}, "main")
-        self.check = StorageCheck(self.database, self.clock, self.blobs)
-        with self.database.write() as connection:
-            self.owner = UserService(self.clock).create(connection, "Somebody").id
-
-    def keep(self, content: bytes, *, referred: bool = True) -> str:
-        received = self.blobs.receive(io.BytesIO(content), size=None, max_bytes=1000)
-        with self.database.write() as connection:
-            self.blobs.commit(connection, received.blob)
-            if referred:
-                self._refer(connection, received.blob.key)
-        # Deletes the rows that are reserved for later blobs.
-        self.blobs.close()
-        return received.blob.key
-
-    def _refer(self, connection: "object", key: str) -> None:
-        row = {
-            "name": f"{key[-8:]}.bin",
-            "profile": "files",
-            "blob_key": key,
-            "owner_id": self.owner,
-            "content_type": "application/octet-stream",
-            "size": 1,
-            "created_at": 0,
-        }
-        connection.execute(insert(business_files).values(row))  # type: ignore[attr-defined]
-
-    def put_stray(self, content: bytes) -> str:
-        key = new_key()
-        self.storage.put(key, io.BytesIO(content))
-        return key
-
-    def run(self, *, checksums: bool = False, repair: bool = False) -> list[Finding]:
-        return list(self.check.run(checksums=checksums, repair=repair))
-
-    def found(self, *, checksums: bool = False) -> list[tuple[FindingKind, str]]:
-        return [(finding.kind, finding.key) for finding in self.run(checksums=checksums)]
-
-    def objects(self) -> set[str]:
-        return {item.key for item in self.blobs.storages["main"].scan()}
-
-    def change(self, key: str, **values: object) -> None:
-        with self.database.write() as connection:
-            connection.execute(update(blobs).where(blobs.c.key == key).values(values))
 
 
 @pytest.fixture
 def bench(database_url: str, tmp_path: Path) -> Iterator[Bench]:
     bench = Bench(database_url, tmp_path / "files")
     yield bench
-    bench.database.close()
+    bench.close()
 
 
 def test_where_all_is_right_nothing_is_found(bench: Bench) -> None:
@@ -202,13 +148,13 @@ def test_what_happens_during_the_check_is_no_finding(bench: Bench) -> None:
     assert late[0] in bench.objects()
 
 
-def test_progress_adds_up_to_the_announced_total(bench: Bench) -> None:
+def test_progress_counts_the_objects_and_the_rows(bench: Bench) -> None:
     for number in range(4):
         bench.keep(b"x" * number)
     for checksums in (False, True):
         steps: list[int] = []
         list(bench.check.run(checksums=checksums, progress=steps.append))
-        assert sum(steps) == bench.check.units(checksums=checksums)
+        assert sum(steps) == 4 + 4
 
 
 def test_more_than_a_batch_is_compared_whole(bench: Bench) -> None:
@@ -260,3 +206,32 @@ def test_an_upload_that_ends_after_its_collection_leaves_nothing(bench: Bench) -
     assert bench.objects() == set()
     with bench.database.read() as connection:
         assert connection.execute(select(blobs)).all() == []
+
+
+def test_several_objects_are_read_at_the_same_time(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = sorted(bench.keep(b"hello") for _ in range(6))
+    for key in keys[::2]:
+        bench.storage.local_path(key).write_bytes(b"hullo")
+    together, checksum = Barrier(3, timeout=PATIENCE_SECONDS), fsck._checksum
+
+    def wait_for_others(store: Store, key: str) -> str:
+        together.wait()
+        return checksum(store, key)
+
+    monkeypatch.setattr(fsck, "_checksum", wait_for_others)
+    findings = list(bench.check.run(checksums=True, jobs=3))
+    assert [finding.key for finding in findings] == keys[::2]
+
+
+def test_a_store_that_fails_ends_the_check(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(20):
+        bench.keep(b"hello")
+
+    def fail(_store: Store, _key: str) -> str:
+        raise StorageUnavailable("down", retry_after=1)
+
+    monkeypatch.setattr(fsck, "_checksum", fail)
+    with pytest.raises(StorageUnavailable):
+        list(bench.check.run(checksums=True, jobs=3))

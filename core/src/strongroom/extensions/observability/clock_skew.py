@@ -1,26 +1,15 @@
 """Compares the clock of this instance with the database's, and with the newest audit record."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import func, select
-from sqlalchemy.exc import SQLAlchemyError
 
 from strongroom.activity.audit.models import audit_events
 from strongroom.clock import Clock
-from strongroom.extensions.observability.families import Family, Sample
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.upgrade import current_revision
-from strongroom.foundation.errors import StrongroomError
-
-CLOCK_SKEW: Final = Family(
-    "strongroom_clock_skew_seconds",
-    "Seconds that the instance's clock is ahead of another, negative if behind: PostgreSQL's, or the "
-    "newest audit record, which only shows a clock that is behind.",
-    ("clock",),
-)
 
 DATABASE: Final = "database"
 NEWEST_RECORD: Final = "newest_record"
@@ -36,24 +25,19 @@ class ClockSkew:
     _database: Database
     _clock: Clock
 
-    def __call__(self) -> Iterator[tuple[Family, list[Sample]]]:
-        """Yield the metric; without values while the database is unavailable."""
-        try:
-            skews = self.milliseconds()
-        except (StrongroomError, SQLAlchemyError):
-            return
-        yield CLOCK_SKEW, [((name,), skew / 1000) for name, skew in skews.items()]
-
     def milliseconds(self) -> dict[str, int]:
         """Return how far the local clock is ahead of each of the others; negative if it is behind."""
         skews = dict[str, int]()
         if self._database.engine.dialect.name == "postgresql":
-            skews[DATABASE] = self._ahead_of_database()
+            skews[DATABASE] = self.ahead_of_database()
         if current_revision(self._database.engine) is not None:
             skews[NEWEST_RECORD] = self._ahead_of_newest_record()
         return skews
 
-    def _ahead_of_database(self) -> int:
+    def ahead_of_database(self) -> int:
+        """Return how far the local clock is ahead of the database's; 0 on SQLite, which has none."""
+        if self._database.engine.dialect.name == "sqlite":
+            return 0
         with self._database.read() as connection:
             moment = _TIME.scalar(connection)
             return self._clock.now() - int(moment.timestamp() * 1000)

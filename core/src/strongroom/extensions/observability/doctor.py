@@ -24,10 +24,11 @@ from strongroom.foundation.config.server_settings import TracingSettings
 from strongroom.foundation.config.settings import Settings
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.installation import is_own_secret
+from strongroom.foundation.database.replica import ReplicaState
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.upgrade import read_schema
 from strongroom.foundation.errors import Unavailable
-from strongroom.foundation.limits.backends import REFUSES, storage_fault
+from strongroom.foundation.limits.backends import redis_fault, redis_risks, storage_fault
 from strongroom.foundation.locales import DEFAULT_LOCALE
 from strongroom.foundation.secret_keys import SecretKeys, is_readable_by_others
 from strongroom.identity.users.service import OPEN
@@ -172,7 +173,7 @@ class Doctor:
     def parts(self) -> Mapping[str, Check]:
         """Return the checks of all parts by their names, which may run concurrently."""
         parts: dict[str, Check] = {DATABASE_PART: self._examine_databases, **self._checks}
-        parts["limits"] = lambda: iter([self._examine_limits()])
+        parts["limits"] = self._examine_limits
         if self._settings.tracing.endpoint:
             parts["tracing.endpoint"] = lambda: iter([examine_collector(self._settings.tracing)])
         for name in self._storages:
@@ -188,6 +189,7 @@ class Doctor:
             yield schema
             if not schema.remedy:
                 yield self._examine_secret()
+            yield from self._examine_replica()
             yield from self._examine_connections()
             yield from self._examine_compilation()
             yield self._examine_clock()
@@ -234,6 +236,26 @@ class Doctor:
             "does not match the database, so all passwords fail",
             "set the original one (a backup contains it: tar -xOf ARCHIVE secret.key), or run: "
             "strongroom rescue adopt-secret",
+        )
+
+    def _examine_replica(self) -> Iterator[CheckResult]:
+        part, replica = "database.replica_url", self._database.replica
+        if replica is None:
+            return
+        try:
+            state = self._database.examine_replica() or ReplicaState(None)
+        except SQLAlchemyError as error:
+            reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+            state = ReplicaState(f"does not answer: {reason}")
+        if state.fault is None and state.age > replica.max_age:
+            state = ReplicaState(f"is {state.age:.0f} s behind the primary")
+        if state.fault is None:
+            yield ok(part, "has all changes" if not state.age else f"is {state.age:.1f} s behind")
+            return
+        yield warning(
+            part,
+            f"the replica {state.fault}, so the primary answers its reads",
+            "start it, or name a streaming standby of database.url",
         )
 
     def _examine_connections(self) -> Iterator[CheckResult]:
@@ -285,26 +307,30 @@ class Doctor:
             allowed: int = _CONNECTIONS_ALLOWED.scalar(connection)
         return allowed
 
-    def _examine_limits(self) -> CheckResult:
+    def _examine_limits(self) -> Iterator[CheckResult]:
         workers = self._settings.server.workers
-        where = "Redis" if self._settings.redis.url else "the database"
-        fault = self._limits_fault()
-        if fault is None:
-            return ok("limits", f"counted in {where}, so {workers} processes count as one")
-        message = f"{where}, which stores the counters, is unavailable"
-        remedy = "start it, or correct redis.url" if self._settings.redis.url else "repair the database"
-        if fault.startswith(REFUSES):
-            message = (
-                f"{where}, which stores the counters, refuses writes: {fault.rpartition(' ')[2][:-1]}"
-            )
-            remedy = "name the primary in redis.url (READONLY), or raise maxmemory (OOM); see its log"
-        return failed("limits", message, remedy)
+        if self._settings.redis.url:
+            yield from self._examine_redis(workers)
+        else:
+            yield self._examine_counters(workers)
 
-    def _limits_fault(self) -> str | None:
+    def _examine_counters(self, workers: int) -> CheckResult:
         try:
-            return storage_fault(self._limits_store)
+            fault = storage_fault(self._limits_store)
         except Unavailable:
-            return AWAY
+            fault = AWAY
+        if fault is not None:
+            message = "the database, which stores the counters, is unavailable"
+            return failed("limits", message, "repair the database")
+        return ok("limits", f"counted in the database, so {workers} processes count as one")
+
+    def _examine_redis(self, workers: int) -> Iterator[CheckResult]:
+        if fault := redis_fault(self._limits_store):
+            yield failed("limits", fault.message, fault.remedy)
+            return
+        yield ok("limits", f"counted in Redis, so {workers} processes count as one")
+        for message, remedy in redis_risks(self._limits_store):
+            yield warning("redis.url", message, remedy)
 
     def _examine_proxies(self) -> CheckResult:
         part, server = "server.trusted_proxies", self._settings.server

@@ -118,6 +118,12 @@ class Metrics:
             registry=registry,
         )
         self._statement = cache(self._statements.labels)
+        self._replica_reads = Counter(
+            "strongroom_replica_reads",
+            "Reads that the replica may answer, by the server that answered: `replica` or `primary`.",
+            ["server"],
+            registry=registry,
+        )
 
     def _add_storages(self, registry: CollectorRegistry) -> None:
         self._storage_calls = Histogram(
@@ -214,6 +220,10 @@ class Metrics:
         self._statement(name).observe(seconds)
         if failed:
             self._statement_errors.labels(name).inc()
+
+    def replica_read(self, is_replica: bool) -> None:
+        """Count a read that the replica may answer."""
+        self._replica_reads.labels("replica" if is_replica else "primary").inc()
 
     def database_wait(self, seconds: float) -> None:
         """Record how long a transaction waited to begin."""

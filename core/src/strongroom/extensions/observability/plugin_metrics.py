@@ -10,7 +10,7 @@ from typing import Any, Final
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from strongroom.extensions.observability.bounded_calls import PATIENCE_SECONDS, BoundedCalls
-from strongroom.extensions.observability.clock_skew import CLOCK_SKEW
+from strongroom.extensions.observability.clock_skew_metric import CLOCK_SKEW
 from strongroom.extensions.observability.disks import DISK_FAMILIES
 from strongroom.extensions.observability.families import BUILD_INFO, PART_UP, Family, Sample
 from strongroom.extensions.observability.metrics import Metrics

@@ -180,6 +180,8 @@ DISK_FULL: Final = "Its disk is full."
 IN_RECOVERY: Final = "It is in recovery: a standby, which refuses writes."
 NO_ACCESS: Final = "Its folder cannot be read and written."
 
+_PRIMARY_ANSWERS: Final = "The primary answers its reads."
+
 STANDBY_UNAVAILABLE: Final = Note("A synchronous standby is unavailable: writes wait for it.")
 
 FULL: Final = Note("It is full: uploads are refused.")
@@ -216,6 +218,8 @@ def probes(
     shared: dict[str, Probe] = {"schema": lambda: _schema(database)}
     is_file = database.engine.dialect.name == "sqlite"
     (own if is_file else shared)["database"] = lambda: _database(database)
+    if database.replica is not None:
+        shared["replica"] = lambda: _replica(database)
     shared["limits"] = lambda: storage_fault(limits_store)
     for name, store in storages.items():
         is_local = store.capability(LocalPaths) is not None
@@ -229,6 +233,23 @@ def _disk(folder: Path) -> str | None:
 
 def _database(database: Database) -> Outcome:
     return database_fault(database) or (STANDBY_UNAVAILABLE if _lacks_standby(database) else None)
+
+
+def _replica(database: Database) -> Outcome:
+    try:
+        state = database.examine_replica()
+    except SQLAlchemyError:
+        return f"{AWAY} {_PRIMARY_ANSWERS}"
+    except StrongroomError:
+        # The primary is unavailable; its own probe reports that.
+        return None
+    if state is None or database.replica is None:
+        return None
+    if state.fault is not None:
+        return f"It {state.fault}. {_PRIMARY_ANSWERS}"
+    if state.age > database.replica.max_age:
+        return f"It is {state.age:.0f} s behind. {_PRIMARY_ANSWERS}"
+    return None
 
 
 def _lacks_standby(database: Database) -> bool:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -39,6 +40,10 @@ SINK_FAILING: Final = Family(
 SINK_DEAD: Final = Family(
     "strongroom_event_dead_letters", "Events that a sink of a plugin did not accept.", ("sink",)
 )
+REPLICA_AGE: Final = Family(
+    "strongroom_replica_age_seconds",
+    "Age of the newest change that the replica has; 0 if it has all changes. Absent while it is away.",
+)
 TOTAL_FAMILIES: Final = (
     USERS,
     TENANTS,
@@ -48,6 +53,7 @@ TOTAL_FAMILIES: Final = (
     BACKUP,
     SINK_FAILING,
     SINK_DEAD,
+    REPLICA_AGE,
 )
 
 COUNTED_SECONDS: Final = 300.0
@@ -145,3 +151,11 @@ class Totals:
         dead = [letter.sink for letter in self._positions.dead_letters()]
         yield SINK_FAILING, [((sink,), failing.count(sink)) for sink in sinks]
         yield SINK_DEAD, [((sink,), dead.count(sink)) for sink in sinks]
+        yield REPLICA_AGE, self._replica_age()
+
+    def _replica_age(self) -> list[Sample]:
+        with suppress(SQLAlchemyError):
+            state = self._database.examine_replica()
+            if state is not None and state.fault is None:
+                return [((), state.age)]
+        return []

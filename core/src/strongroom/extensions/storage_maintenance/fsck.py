@@ -1,14 +1,15 @@
 """Compares the rows of blobs with the objects in the storages, while servers run.
 
-Each storage is listed before its rows are read. Rows are inserted before their objects and deleted after
-them, so a difference that a concurrent change causes disappears on a second check. Only differences that
-remain are reported.
+All storages are listed before the rows are read. Rows are inserted before their objects and deleted
+after them, so a difference that a concurrent change causes disappears on a second check. Only
+differences that remain are reported.
 """
 
 import hashlib
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
@@ -105,17 +106,21 @@ class ObjectIndex:
             self._rows.executemany("INSERT OR REPLACE INTO objects VALUES (?, ?, ?)", batch)
             progress(len(batch))
 
-    def take(self, keys: Sequence[str]) -> dict[str, ObjectStat]:
-        """Remove the given keys from the index and return their objects, those that it has."""
+    def find(self, keys: Sequence[str]) -> dict[str, ObjectStat]:
+        """Return the objects of the given keys, those that the index has."""
         marks = ", ".join("?" * len(keys))
-        taken = self._rows.execute(
-            f"DELETE FROM objects WHERE key IN ({marks}) RETURNING key, size, modified_at",  # noqa: S608  marks
+        rows = self._rows.execute(
+            f"SELECT key, size, modified_at FROM objects WHERE key IN ({marks})",  # noqa: S608  marks
             keys,
         )
-        return {row[0]: ObjectStat(*row) for row in taken}
+        return {row[0]: ObjectStat(*row) for row in rows}
+
+    def remove(self, keys: Iterable[str]) -> None:
+        """Remove the objects of the given keys."""
+        self._rows.executemany("DELETE FROM objects WHERE key = ?", ((key,) for key in keys))
 
     def rest(self) -> Iterator[ObjectStat]:
-        """Iterate over the objects that were not taken, sorted by key."""
+        """Iterate over the objects that were not removed, sorted by key."""
         for row in self._rows.execute("SELECT key, size, modified_at FROM objects ORDER BY key"):
             yield ObjectStat(*row)
 
@@ -129,21 +134,29 @@ class ObjectIndex:
 
 
 _ROWS_AT_ONCE: Final = 500
+_KEYS_AT_ONCE: Final = 5000
+_WAIT_SECONDS: Final = 1.0
 
 Progress = Callable[[int], None]
+Listing = Mapping[str, ObjectIndex]
+"""The objects of each storage, by its name."""
 
-_ROW_COUNT: Final = Statement(select(func.count()).select_from(blobs))
-_TOTAL_SIZE: Final = Statement(select(func.coalesce(func.sum(blobs.c.size), 0)))
+_Fault = tuple[FindingKind, str]
+
 _BY_STORAGE: Final = Statement(select(blobs.c.storage, func.count()).group_by(blobs.c.storage))
 _OF_KEY: Final = blobs.c.key == bindparam("of_key")
 _BY_KEY: Final = Statement(select(blobs).where(_OF_KEY), BLOB_ROW)
 _LOCK: Final = Statement(select(blobs.c.key).where(_OF_KEY).with_for_update())
 _BATCH_AFTER: Final = Statement(
-    select(blobs)
-    .where(blobs.c.storage == bindparam("storage"), blobs.c.key > bindparam("last"))
-    .order_by(blobs.c.key)
-    .limit(_ROWS_AT_ONCE),
+    select(blobs).where(blobs.c.key > bindparam("last")).order_by(blobs.c.key).limit(_ROWS_AT_ONCE),
     BLOB_ROW,
+)
+_KEYS_AFTER: Final = Statement(
+    select(blobs.c.key, blobs.c.storage, blobs.c.object_key)
+    .where(blobs.c.key > bindparam("last"))
+    .order_by(blobs.c.key)
+    .limit(_KEYS_AT_ONCE),
+    tuple,
 )
 _BY_LOCATION: Final = Statement(
     select(blobs.c.key).where(
@@ -164,35 +177,48 @@ class StorageCheck:
     _clock: Clock
     _blobs: BlobService
 
-    def units(self, *, checksums: bool) -> int:
-        """Return the approximate total that :meth:`run` reports to its ``progress``."""
-        with self._database.read() as connection:
-            rows: int = _ROW_COUNT.scalar(connection)
-            size = _TOTAL_SIZE.scalar(connection) if checksums else 0
-        return 2 * rows + int(size)
-
     def run(
-        self, *, checksums: bool = False, repair: bool = False, progress: Progress = lambda _: None
+        self,
+        *,
+        checksums: bool = False,
+        repair: bool = False,
+        jobs: int = 1,
+        progress: Progress = lambda _: None,
     ) -> Iterator[Finding]:
         """Yield the findings of all storages.
 
         Args:
             checksums: also read every object and compare its SHA-256.
             repair: delete objects that nothing can refer to.
-            progress: called with the units of work completed since its last call.
+            jobs: the number of objects that are examined at the same time.
+            progress: called with the number of objects and rows processed since its last call.
 
         Raises:
             StorageUnavailable: a store does not respond; findings yielded before are valid.
         """
-        yield from self._rows_of_no_storage()
-        for name, store in self._blobs.storages.items():
-            with closing(ObjectIndex()) as objects:
-                objects.add(store.scan(), progress)
-                listed = len(objects)
-                yield from self._compare(name, objects, checksums, repair, progress)
-                yield from self._unknown(name, objects, listed, repair)
+        yield from self.rows_of_no_storage()
+        with self.listed(progress) as listing, examining(jobs) as pool:
+            for batch in self._batches():
+                yield from self.check_rows(batch, listing, pool, checksums=checksums, repair=repair)
+                progress(len(batch))
+            yield from self.unknown(listing, repair=repair)
 
-    def _rows_of_no_storage(self) -> Iterator[Finding]:
+    @contextmanager
+    def listed(self, progress: Progress = lambda _: None) -> Iterator[Listing]:
+        """List all storages, in temporary files.
+
+        Raises:
+            StorageUnavailable: a store does not respond.
+        """
+        with ExitStack() as stack:
+            listing = {}
+            for name, store in self._blobs.storages.items():
+                listing[name] = stack.enter_context(closing(ObjectIndex()))
+                listing[name].add(store.scan(), progress)
+            yield listing
+
+    def rows_of_no_storage(self) -> Iterator[Finding]:
+        """Yield a finding for each storage with rows that is not configured."""
         with self._database.read() as connection:
             counts = _BY_STORAGE.all(connection)
         for name, count in counts:
@@ -200,34 +226,52 @@ class StorageCheck:
                 detail = f"{count} blobs are in a storage that is not configured"
                 yield Finding(FindingKind.NO_STORAGE, name, "", detail)
 
-    def _compare(
-        self, name: str, objects: ObjectIndex, checksums: bool, repair: bool, progress: Progress
+    def check_rows(
+        self,
+        batch: Sequence[BlobRow],
+        listing: Listing,
+        pool: ThreadPoolExecutor,
+        *,
+        checksums: bool,
+        repair: bool,
+        keep: Callable[[], object] = lambda: None,
     ) -> Iterator[Finding]:
-        # Taking the objects of each batch out of the index leaves those without a row for _unknown.
-        for batch in self._batches(name):
-            seen = objects.take([row.object_key for row in batch])
-            stored = [row for row in batch if row.state == BlobState.STORED]
-            for row in stored:
-                fault = self._fault(row, seen.get(row.object_key), checksums)
-                if fault is not None and self._is_still(row):
-                    yield self._finding(fault[0], row, fault[1])
-                progress(1 + (row.size or 0 if checksums else 0))
-            yield from self._check_references(batch, repair)
-            progress(len(batch) - len(stored))
+        """Yield the findings of rows, in their order; rows of unknown storages are left out.
 
-    def _batches(self, name: str) -> Iterator[Sequence[BlobRow]]:
+        Args:
+            pool: examines the objects.
+            keep: called at least once per second while objects are examined.
+
+        Raises:
+            StorageUnavailable: a store does not respond.
+        """
+        checkable = [row for row in batch if row.storage in listing]
+        objects = {
+            name: index.find([row.object_key for row in checkable if row.storage == name])
+            for name, index in listing.items()
+        }
+        in_storage = [row for row in checkable if row.state == BlobState.STORED]
+        faults = [
+            pool.submit(self._fault, row, objects[row.storage].get(row.object_key), checksums)
+            for row in in_storage
+        ]
+        for row, future in zip(in_storage, faults, strict=True):
+            fault = _result(future, keep)
+            if fault is not None and self._is_still(row):
+                yield self._finding(fault[0], row, fault[1])
+        yield from self._check_references(checkable, repair)
+
+    def _batches(self) -> Iterator[Sequence[BlobRow]]:
         last = ""
         while True:
             with self._database.read() as connection:
-                batch = _BATCH_AFTER.all(connection, {"storage": name, "last": last})
+                batch = _BATCH_AFTER.all(connection, {"last": last})
             if not batch:
                 return
             yield batch
             last = batch[-1].key
 
-    def _fault(
-        self, row: BlobRow, seen: ObjectStat | None, checksums: bool
-    ) -> tuple[FindingKind, str] | None:
+    def _fault(self, row: BlobRow, seen: ObjectStat | None, checksums: bool) -> _Fault | None:
         store = self._blobs.storages[row.storage]
         try:
             # The listing may be older than the row; query the store again before reporting.
@@ -284,7 +328,29 @@ class StorageCheck:
             keys = dynamic(is_leaked).scalars(connection)
             released = self._blobs.release(connection, keys)
         self._blobs.remove(released)
-        return bool(released)
+        # The bytes may be kept for some days.
+        return bool(keys)
+
+    def unknown(self, listing: Listing, *, repair: bool) -> Iterator[Finding]:
+        """Yield the objects that no row refers to. Removes all others from the listing.
+
+        Raises:
+            StorageUnavailable: a store does not respond.
+        """
+        counts = {name: len(index) for name, index in listing.items()}
+        last: str | None = ""
+        while last is not None:
+            last = self._remove_known(listing, last)
+        for name, objects in listing.items():
+            yield from self._unknown(name, objects, counts[name], repair)
+
+    def _remove_known(self, listing: Listing, last: str) -> str | None:
+        """Remove the objects of the rows after a key; return the last row's key, if there is a row."""
+        with self._database.read() as connection:
+            rows = _KEYS_AFTER.all(connection, {"last": last})
+        for name, objects in listing.items():
+            objects.remove(key for _, storage, key in rows if storage == name)
+        return rows[-1][0] if rows else None
 
     def _unknown(self, name: str, objects: ObjectIndex, listed: int, repair: bool) -> Iterator[Finding]:
         """Yield the objects that no row of the storage refers to."""
@@ -347,3 +413,28 @@ def _checksum(store: Store, key: str) -> str:
         for chunk in chunks:
             digest.update(chunk)
     return digest.hexdigest()
+
+
+@contextmanager
+def examining(jobs: int) -> Iterator[ThreadPoolExecutor]:
+    """Yield threads that examine objects, because stores are slow, and hashing releases the lock."""
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        yield pool
+    finally:
+        # After an error, examine no objects that are still queued.
+        pool.shutdown(cancel_futures=True)
+
+
+def _result(future: Future[_Fault | None], keep: Callable[[], object]) -> _Fault | None:
+    while True:
+        try:
+            fault = future.result(_WAIT_SECONDS)
+        except TimeoutError:
+            # A store may raise the same error; the future is done then.
+            if future.done():
+                raise
+            keep()
+        else:
+            keep()
+            return fault
