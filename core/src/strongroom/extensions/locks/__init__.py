@@ -1,0 +1,1 @@
+"""Locks of files and folders."""
