@@ -5,6 +5,12 @@ Copy this file to the folder of ``[plugins] folder``. It acts as an administrato
     [plugins.sync_staff]
     user_id = "01977ab2-..."
     feed = "/srv/hr/staff.json"
+    tenant_id = "01977ab2-..."
+    group_id = "01977ab2-..."
+    successor_id = "01977ab2-..."
+
+The last three are optional: the staff is a group of a space, which the administrator manages, and the
+successor gets what the people who leave own in the space.
 
 The file is a list such as ``[{"id": "hr-1", "name": "Ada King", "email": "ada@example.com"}]``.
 """
@@ -36,6 +42,9 @@ class SyncOptions:
     user_id: str = option(help="The administrator who changes the users.")
     feed: Path = option(help="The JSON file of the staff.")
     delete_days: int = option(90, minimum=1, help="Days after the suspension until a user is deleted.")
+    tenant_id: str = option("", help="The space that the staff belongs to; empty: none.")
+    group_id: str = option("", help="The group of the space whose members are the staff.")
+    successor_id: str = option("", help="The member who gets the files of people who leave.")
 
 
 @hookimpl
@@ -66,7 +75,10 @@ def sync(host: HostAPI) -> int:
         staff = json.loads(options.feed.read_text(encoding="utf-8"))
         with host.acting_as(options.user_id):
             changed = [put(host, person) for person in staff]
-            return sum([*changed, delete_others(host, staff), suspend_others(host, staff)])
+            left = [delete_others(host, staff), suspend_others(host, staff)]
+            if options.tenant_id:
+                join(host, options)
+            return sum([*changed, *left])
     finally:
         host.leases.release(lease.id)
 
@@ -93,10 +105,23 @@ def put(host: HostAPI, person: Mapping[str, str]) -> bool:
 
 def suspend_others(host: HostAPI, staff: Sequence[Mapping[str, str]]) -> int:
     """Suspend the users of the staff who have left, and return how many."""
+    options: SyncOptions = host.options
     left = others(host, staff, "active")
     for user in left:
         host.users.suspend(user.id, reason="Left")
+        if options.successor_id:
+            host.tenants.transfer_files(options.tenant_id, user.id, options.successor_id)
     return len(left)
+
+
+def join(host: HostAPI, options: SyncOptions) -> None:
+    """Let the staff belong to the space, and be the members of the group."""
+    staff = [user.id for user in users_with(host, "active") if user.external_id]
+    for user_id in staff:
+        # Members keep their roles.
+        if not host.tenants.find_roles(user_id, [options.tenant_id]):
+            host.tenants.put_member(options.tenant_id, user_id)
+    host.tenants.set_group_members(options.tenant_id, options.group_id, staff)
 
 
 def delete_others(host: HostAPI, staff: Sequence[Mapping[str, str]]) -> int:

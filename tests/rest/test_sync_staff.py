@@ -1,8 +1,10 @@
 """The one-file plugin examples/plugins.d/sync_staff.py: users follow a JSON file."""
 
+import io
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -17,19 +19,28 @@ ADA = {"id": "hr-1", "name": "Ada", "email": "ada@example.com"}
 BEA = {"id": "hr-2", "name": "Bea", "email": "bea@example.com"}
 
 
+def serve(
+    database_url: str, folder: Path, clock: ManualClock, prepare: Callable[[Api], Mapping[str, str]]
+) -> AbstractContextManager[Api]:
+    """Serve with the plugin; ``prepare`` returns its options, and is called by a server without it."""
+    config = write_toml(folder / "strongroom.toml", base_config(folder, database_url))
+    with Api.running(config, clock) as api:
+        options = {"feed": str(folder / "staff.json"), **prepare(api)}
+    (plugins := folder / "plugins.d").mkdir()
+    shutil.copy(EXAMPLE, plugins)
+    change_config(config, {"plugins": {"folder": str(plugins), "sync_staff": options}})
+    return Api.running(config, clock)
+
+
 @pytest.fixture
 def synced(database_url: str, tmp_path: Path, clock: ManualClock) -> Iterator[tuple[Api, Path]]:
     """A server with the plugin, and the file."""
-    config = write_toml(tmp_path / "strongroom.toml", base_config(tmp_path, database_url))
-    with Api.running(config, clock) as api:
-        admin = api.person(admin=True)
-    (folder := tmp_path / "plugins.d").mkdir()
-    shutil.copy(EXAMPLE, folder)
-    feed = tmp_path / "staff.json"
-    options = {"user_id": admin.id, "feed": str(feed)}
-    change_config(config, {"plugins": {"folder": str(folder), "sync_staff": options}})
-    with Api.running(config, clock) as api:
-        yield api, feed
+
+    def prepare(api: Api) -> Mapping[str, str]:
+        return {"user_id": api.person(admin=True).id}
+
+    with serve(database_url, tmp_path, clock, prepare) as api:
+        yield api, tmp_path / "staff.json"
 
 
 def sync(api: Api, feed: Path, *staff: dict[str, str]) -> dict[str, tuple[str, str]]:
@@ -84,3 +95,35 @@ def test_two_processes_do_not_synchronize_at_once(synced: tuple[Api, Path]) -> N
     assert sync(api, feed, ADA) == {}
     assert leases.release(lease.id)
     assert sync(api, feed, ADA).keys() == {"hr-1"}
+
+
+def test_the_staff_is_a_group_and_a_successor_gets_the_files_of_people_who_leave(
+    database_url: str, tmp_path: Path, clock: ManualClock
+) -> None:
+    def prepare(api: Api) -> Mapping[str, str]:
+        admin = api.person(admin=True)
+        tenant = api.tenant(admin)
+        group = api.post(f"{tenant}/groups", {"name": "Staff"}, by=admin).json["id"]
+        ids = {"tenant_id": tenant.rpartition("/")[2], "group_id": group}
+        return {"user_id": admin.id, "successor_id": admin.id, **ids}
+
+    with serve(database_url, tmp_path, clock, prepare) as api:
+        sync(api, tmp_path / "staff.json", ADA, BEA)
+        host = api.container.hosts.get("sync_staff")
+        options = host.options
+        tenant, group = options.tenant_id, options.group_id
+        with host.acting_as(options.user_id):
+            staff = {user.external_id: user.id for user in host.users.list().items}
+        ada, bea = staff[ADA["id"]], staff[BEA["id"]]
+
+        def members() -> set[str]:
+            return {user for user in (ada, bea) if host.tenants.find_groups(user, [tenant])}
+
+        assert members() == {ada, bea}
+        with host.acting_as(bea):
+            file = host.files.upload(tenant, None, "notes.txt", io.BytesIO(b"notes")).id
+        sync(api, tmp_path / "staff.json", ADA)
+        assert members() == {ada}
+        with host.acting_as(options.user_id):
+            assert host.files.stat(tenant, file).owner_id == options.user_id
+            assert [item.id for item in host.tenants.groups(tenant).items] == [group]

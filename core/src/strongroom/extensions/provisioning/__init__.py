@@ -1,0 +1,1 @@
+"""Provisioning: a directory creates and changes the users and groups of a tenant."""

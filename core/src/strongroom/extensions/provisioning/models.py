@@ -1,0 +1,166 @@
+"""Tables of directories, and of the users and groups that they have provisioned."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Table,
+    UniqueConstraint,
+)
+
+from strongroom.foundation.database.metadata import Id, Name, Timestamp, metadata
+from strongroom.foundation.database.rows import RowMapper
+
+SERVER_REALM: Final = ""
+"""The realm of the directories of the server; the realm of another one is its tenant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """A row of :data:`directories`. Times are in milliseconds since the Unix epoch.
+
+    Args:
+        realm: where its ids and names are unique: the tenant, or :data:`SERVER_REALM`.
+        account_id: the service account that acts for it; ``None``: the account was deleted.
+        successor_id: the member who takes over the files of leavers; ``None``: the files stay.
+    """
+
+    id: str
+    realm: str
+    tenant_id: str | None
+    account_id: str | None
+    name: str
+    may_write: bool
+    successor_id: str | None
+    registered_by: str
+    created_at: int
+    last_used_at: int | None = None
+
+
+directories: Final = Table(
+    "directories",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("realm", Id, nullable=False),
+    Column("tenant_id", Id, ForeignKey("tenants.id", ondelete="CASCADE")),
+    Column("account_id", Id),
+    Column("name", Name, nullable=False),
+    Column("may_write", Boolean, nullable=False),
+    Column("successor_id", Id),
+    Column("registered_by", Id, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("last_used_at", Timestamp),
+    UniqueConstraint("realm", "account_id"),
+    Index(None, "tenant_id"),
+    Index(None, "account_id"),
+)
+"""The service accounts that administrators have registered, in a tenant or in the server."""
+
+DIRECTORY: Final = RowMapper(Directory, directories)
+
+
+@dataclass(frozen=True, slots=True)
+class ProvisionedUserRow:
+    """A row of :data:`provisioned_users`."""
+
+    user_id: str
+    directory_id: str
+    realm: str
+    external_id: str | None
+    login_name: str
+    login_key: str
+    name: str
+    email_key: str | None
+    profile: dict[str, Any]
+    is_suspended: bool
+    created_at: int
+    updated_at: int
+    revision: int
+
+
+provisioned_users: Final = Table(
+    "provisioned_users",
+    metadata,
+    Column("user_id", Id, ForeignKey("users.id", ondelete="CASCADE"), primary_key=True),
+    Column("directory_id", Id, ForeignKey("directories.id", ondelete="CASCADE"), nullable=False),
+    Column("realm", Id, nullable=False),
+    Column("external_id", Name),
+    Column("login_name", Name, nullable=False),
+    Column("login_key", Name, nullable=False),
+    Column("name", Name, nullable=False),
+    Column("email_key", Name),
+    Column("profile", JSON, nullable=False),
+    Column("is_suspended", Boolean, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("updated_at", Timestamp, nullable=False),
+    Column("revision", Timestamp, nullable=False),
+    UniqueConstraint("realm", "external_id"),
+    UniqueConstraint("realm", "login_key"),
+    Index(None, "directory_id", "created_at", "user_id"),
+    Index(None, "directory_id", "email_key"),
+)
+"""Users that a directory has created, and what it has said of them last. ``login_key`` and ``email_key``
+are folded, to be compared. ``is_suspended``: the
+directory has suspended the account, which its next activation ends."""
+
+PROVISIONED_USER: Final = RowMapper(ProvisionedUserRow, provisioned_users)
+
+
+@dataclass(frozen=True, slots=True)
+class ProvisionedGroupRow:
+    """A row of :data:`provisioned_groups`."""
+
+    group_id: str
+    directory_id: str
+    realm: str
+    external_id: str | None
+    created_at: int
+    updated_at: int
+    revision: int
+
+
+provisioned_groups: Final = Table(
+    "provisioned_groups",
+    metadata,
+    Column("group_id", Id, ForeignKey("groups.id", ondelete="CASCADE"), primary_key=True),
+    Column("directory_id", Id, ForeignKey("directories.id", ondelete="CASCADE"), nullable=False),
+    Column("realm", Id, nullable=False),
+    Column("external_id", Name),
+    Column("created_at", Timestamp, nullable=False),
+    Column("updated_at", Timestamp, nullable=False),
+    Column("revision", Timestamp, nullable=False),
+    UniqueConstraint("realm", "external_id"),
+    Index(None, "directory_id", "created_at", "group_id"),
+)
+"""Groups that a directory has created. ``revision`` rises with its changes of the members, too."""
+
+PROVISIONED_GROUP: Final = RowMapper(ProvisionedGroupRow, provisioned_groups)
+
+
+@dataclass(frozen=True, slots=True)
+class DueHandover:
+    """A row of :data:`due_handovers`."""
+
+    tenant_id: str
+    user_id: str
+    to_user_id: str
+    requested_at: int
+
+
+due_handovers: Final = Table(
+    "due_handovers",
+    metadata,
+    Column("tenant_id", Id, ForeignKey("tenants.id", ondelete="CASCADE"), primary_key=True),
+    Column("user_id", Id, primary_key=True),
+    Column("to_user_id", Id, nullable=False),
+    Column("requested_at", Timestamp, nullable=False),
+    Index(None, "requested_at"),
+)
+"""Files of leavers that a job transfers, because a leaver may own millions."""
+
+DUE_HANDOVER: Final = RowMapper(DueHandover, due_handovers)
