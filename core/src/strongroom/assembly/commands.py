@@ -10,6 +10,7 @@ from strongroom.content.storage.service import BlobService
 from strongroom.content.storage.stores import Store
 from strongroom.extensions.audit_exports.export import AuditExport
 from strongroom.extensions.backup.create import BackupService
+from strongroom.extensions.backup.restore_tenant import TenantRestoration
 from strongroom.identity.sessions.checkpoints import sign_checkpoint
 from strongroom.identity.sessions.signing_keys import load_keys
 from strongroom.plugin_api.storage import LocalPaths
@@ -29,6 +30,14 @@ def assemble_backups(container: Container) -> BackupService:
     }
     tables = base.selection.plugins.tables
     return BackupService(base.settings, base.database, base.clock, blobs, storages, tables)
+
+
+def assemble_tenant_restoration(container: Container) -> TenantRestoration:
+    """Return the service that restores single tenants of archives."""
+    import_tables()
+    base = container.base
+    tables = base.selection.plugins.tables
+    return TenantRestoration(base.database, base.clock, container.get(BlobService), tables)
 
 
 def _is_in_backups(base: Infrastructure, store: Store) -> bool:

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import NoReturn
 
+from strongroom.activity.audit.sealing import Sealer
 from strongroom.assembly.features import FEATURES, core_events
 from strongroom.assembly.infrastructure import Infrastructure
 from strongroom.assembly.plugin_host.hosts import PluginHosts, report_threads
@@ -85,6 +86,9 @@ class Container(Services):
         parts, jobs = self.registry.life_cycle(), self.job_runner(self.jobs())
         parts.start()
         self.base.resources.callback(parts.stop)
+        sealer = Sealer(self.database)
+        sealer.start()
+        self.base.resources.callback(sealer.stop)
         # Stopped before the plugins, whose sinks it calls.
         self.events.delivery.start()
         self.base.resources.callback(self.events.delivery.close)

@@ -19,13 +19,17 @@ from strongroom.extensions.batches.feature import BatchesFeature
 from strongroom.extensions.bundles.feature import BundlesFeature
 from strongroom.extensions.business_files.feature import BusinessFilesFeature
 from strongroom.extensions.changes.feature import ChangeFeedFeature
+from strongroom.extensions.desired_state.feature import DesiredStateFeature
 from strongroom.extensions.events.feature import FileEventsFeature
 from strongroom.extensions.first_start.feature import FirstStartFeature
 from strongroom.extensions.impersonation.feature import ImpersonationFeature
 from strongroom.extensions.invitations.feature import InvitationsFeature
+from strongroom.extensions.locks.feature import LocksFeature
 from strongroom.extensions.observability.feature import HealthFeature
+from strongroom.extensions.observability.instances.feature import InstancesFeature
 from strongroom.extensions.own_data.feature import OwnDataFeature
 from strongroom.extensions.platform_logins.feature import PlatformLoginsFeature
+from strongroom.extensions.provisioning.feature import ProvisioningFeature
 from strongroom.extensions.retention.feature import RetentionFeature
 from strongroom.extensions.search.feature import SearchFeature
 from strongroom.extensions.service_accounts.feature import ServiceAccountsFeature
@@ -80,9 +84,11 @@ FEATURES: Final[tuple[Feature, ...]] = (
     BatchesFeature(),
     TrashFeature(),
     RetentionFeature(),
+    LocksFeature(),
     VersionsFeature(),
     GrantsFeature(),
     TransfersFeature(),
+    ProvisioningFeature(),
     SearchFeature(),
     BusinessFilesFeature(),
     UploadsFeature(),
@@ -90,6 +96,8 @@ FEATURES: Final[tuple[Feature, ...]] = (
     ScanningFeature(),
     AuditFeature(),
     HealthFeature(),
+    InstancesFeature(),
+    DesiredStateFeature(),
 )
 """In the order of the OpenAPI document."""
 

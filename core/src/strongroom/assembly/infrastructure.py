@@ -16,6 +16,7 @@ from strongroom.clock import Clock
 from strongroom.extensions.observability.observers import StatementObserver
 from strongroom.foundation.addresses import get_network
 from strongroom.foundation.config import Configuration, ConfigurationError, Settings
+from strongroom.foundation.config.database_urls import with_host_parameters
 from strongroom.foundation.config.rates import Rate
 from strongroom.foundation.config.schema import split_key
 from strongroom.foundation.database import Database
@@ -196,8 +197,24 @@ class Infrastructure:
         except (ValueError, ArgumentError, NoSuchModuleError) as error:
             self.refuse(("database", "url"), f"cannot be opened: {error}")
         self.resources.callback(database.close)
+        self._add_replica(database)
         self._observe(database)
         return database
+
+    def _add_replica(self, database: Database) -> None:
+        settings = self.settings.database
+        if not settings.replica_url:
+            return
+        try:
+            database.add_replica(
+                with_host_parameters(settings.replica_url),
+                readers=settings.hot_connections,
+                timeout_seconds=None if self._patient else settings.timeout_seconds,
+                wait_seconds=settings.replica_wait_ms / 1000,
+                max_age=settings.replica_max_age,
+            )
+        except ArgumentError as error:
+            self.refuse(("database", "replica_url"), f"cannot be opened: {error}")
 
     @property
     def is_observed(self) -> bool:
@@ -219,6 +236,7 @@ class Infrastructure:
         if metrics is not None:
             # Not the connection that writes on SQLite, which stays open.
             metrics.watch(database.engine)
+            database.observe_replica(metrics.replica_read)
         # Commands have long statements, and print nothing about them.
         if self.is_observed or (slow and not self._patient):
             system = database.engine.dialect.name
@@ -226,8 +244,8 @@ class Infrastructure:
             database.observe(observer, metrics.database_wait if metrics else None)
 
     def _limit_backend(self) -> LimitBackend:
-        url = self.settings.redis.url
-        return in_redis(url) if url else in_database(self.database, self.clock)
+        address = self.settings.redis.address
+        return in_redis(address) if address else in_database(self.database, self.clock)
 
     def _limits(self) -> dict[str, tuple[Rate, ...]]:
         settings = self.settings.limits

@@ -17,7 +17,7 @@ from flask import Flask, Response
 from strongroom.assembly.container import Container, build
 from strongroom.content.storage.service import BlobService
 from strongroom.extensions.observability.bounded_calls import PATIENCE_SECONDS
-from strongroom.extensions.observability.clock_skew import ClockSkew
+from strongroom.extensions.observability.clock_skew_metric import ClockSkewMetric
 from strongroom.extensions.observability.disks import Disks, disk_folders
 from strongroom.extensions.observability.families import (
     PART_UP,
@@ -89,7 +89,7 @@ def _collectors(container: Container, readiness: Readiness) -> list[FamilyCollec
         FamilyCollector(build_info),
         FamilyCollector(ProcessMetrics(os.getppid())),
         FamilyCollector(Disks(folders)),
-        FamilyCollector(ClockSkew(database, container.base.clock)),
+        FamilyCollector(ClockSkewMetric(database, container.base.clock)),
         FamilyCollector(totals),
         FamilyCollector(PluginGauges(container.register_metrics())),
     ]

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from strongroom.foundation.database.pace import Pace, paced
 from strongroom.foundation.plugins.hook_calls import one_line
 from strongroom.plugin_api.jobs import JobRun
 from strongroom.plugin_api.pruning import PruneStep
@@ -27,11 +28,6 @@ class PruneJob:
 
     _steps: Mapping[str, PruneStep]
 
-    @property
-    def count(self) -> int:
-        """The number of steps."""
-        return len(self._steps)
-
     def run(self) -> Iterator[tuple[str, int]]:
         """Run every step, and yield its name and how many rows it deleted.
 
@@ -52,6 +48,8 @@ class PruneJob:
 
     def run_job(self, run: JobRun) -> None:
         """Run the steps until the job should stop; raises as :meth:`run`."""
-        for _ in self.run():
-            if run.should_stop:
-                return
+        # A step of millions of rows ends after its batch, too.
+        with paced(Pace(should_stop=lambda: run.should_stop)):
+            for _ in self.run():
+                if run.should_stop:
+                    return

@@ -11,6 +11,7 @@ from strongroom.plugin_api.events import EventSink, matches
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.metrics import Metric
 from strongroom.plugin_api.pruning import PruneStep
+from strongroom.plugin_api.resources import ResourceKind
 from strongroom.web.core_events import CoreEvent
 from strongroom.web.parts import Part
 
@@ -98,6 +99,23 @@ class Registry:
             lambda part: ((_prefixed(part, step), step) for step in part.register_prune_steps()),
         )
 
+    @cached_property
+    def resource_kinds(self) -> Sequence[ResourceKind]:
+        """The kinds of resources that a file may declare, each after its parent.
+
+        Raises:
+            PluginError: as :attr:`jobs`, or a kind has an unknown parent.
+        """
+        kinds: dict[str, ResourceKind] = {}
+        for part in self._parts:
+            for kind in part.register_resource_kinds():
+                if kind.place in kinds:
+                    part.refuse(f'has a second kind of resources of the name "{kind.place}"')
+                if kind.parent and kind.parent not in kinds:
+                    part.refuse(f'has resources "{kind.name}" below the unknown "{kind.parent}"')
+                kinds[kind.place] = kind
+        return tuple(kinds.values())
+
     def metrics(self) -> Mapping[str, Metric]:
         """Call the hooks of metrics; return the metrics by name, such as ``strongroom_acme_imports``.
 
@@ -141,6 +159,7 @@ class Registry:
             self.file_erasers,
             self.deactivations,
             self.user_exports,
+            self.resource_kinds,
         ):
             iter(items)
 

@@ -7,6 +7,8 @@ import click
 from strongroom.cli.context import CommandContext, config_option
 from strongroom.cli.output import echo
 from strongroom.cli.progress import progress_bar
+from strongroom.cli.range_runs import RunOptions, run_options, run_task
+from strongroom.foundation.database.range_work import RangeTask
 
 if TYPE_CHECKING:
     from strongroom.assembly.container import Container
@@ -47,21 +49,26 @@ def scan_command(context: CommandContext, database_version: str | None) -> None:
 
 @files_group.command("reindex")
 @config_option
+@run_options
 @click.pass_obj
-def reindex_command(context: CommandContext) -> None:
+def reindex_command(context: CommandContext, options: RunOptions) -> None:
     """Correct the index of searches and the counts of sorted lists; safe while servers run.
 
     Run it after an upgrade that was rolled out server by server, and after the deletion of very many
-    files. `strongroom doctor` reports missing names.
+    files. `strongroom doctor` reports missing names. A run that was stopped or killed is continued.
     """
-    from strongroom.content.files.reindexing import NameReindexing, OrderRecount
+    from strongroom.content.files.reindexing import OrderRecount
 
     with context.container() as container:
-        reindexing = container.get(NameReindexing)
-        with progress_bar("Indexing", reindexing.count()[0]) as progress:
-            repaired = reindexing.run(progress)
+        _, progress = run_task(context, container, _reindexing, options, "Indexing")
         container.get(OrderRecount).run()
-    echo(f"{repaired} names corrected")
+    echo(f"{progress.hits} names corrected")
+
+
+def _reindexing(container: "Container") -> RangeTask:
+    from strongroom.content.files.reindexing import NameReindexing
+
+    return container.get(NameReindexing).task
 
 
 def _plan(container: "Container", database_version: str | None) -> int:

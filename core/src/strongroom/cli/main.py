@@ -27,6 +27,7 @@ _GARBAGE_AFTER: Final = 500_000
 
 _COMMANDS: Final = {
     "access-keys": "access_keys:access_keys_group",
+    "apply": "apply:apply",
     "audit": "audit:audit_group",
     "backup": "backup:backup_group",
     "config": "config:config_group",

@@ -111,7 +111,7 @@ def _tables_faults(configuration: Configuration, tables: AllTables) -> Iterator[
 
 def limits_fault(container: "Container") -> ServiceFault | None:
     """Return why Redis cannot store rate limits, or ``None`` if it can or is not configured."""
-    return redis_fault(url) if (url := container.settings.redis.url) else None
+    return redis_fault(address) if (address := container.settings.redis.address) else None
 
 
 def require_free_ports(configuration: Configuration, *, may_run: bool = False) -> None:

@@ -2,18 +2,23 @@
 
 import json
 import re
-from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from strongroom.cli.context import CommandContext
 from strongroom.cli.output import echo
 from strongroom.cli.progress import progress_bar
+from strongroom.cli.range_runs import RunOptions, pause_option, restart_option, run_task
+from strongroom.clock import DAY
 from strongroom.content.storage.ownership import read_owner
-from strongroom.extensions.storage_maintenance.fsck import Finding, StorageCheck
 from strongroom.plugin_api.storage import StorageError, StorageUnavailable
+
+if TYPE_CHECKING:
+    from strongroom.assembly.container import Container
+    from strongroom.extensions.storage_maintenance.check_task import StorageCheckTask
 
 FAULTS_LEFT = 1
 
@@ -26,54 +31,104 @@ FAULTS_LEFT = 1
     help="Remove orphaned objects older than a day, and release unreferenced blobs. Missing or damaged "
     "objects are not changed: restore them under their key, or delete the files that refer to them.",
 )
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 64),
+    default=4,
+    show_default=True,
+    help="Number of objects that are examined at the same time.",
+)
+@pause_option
+@restart_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_obj
 @click.pass_context
 def fsck_command(
-    ctx: click.Context, context: CommandContext, *, checksums: bool, repair: bool, as_json: bool
+    ctx: click.Context,
+    context: CommandContext,
+    *,
+    checksums: bool,
+    repair: bool,
+    jobs: int,
+    pause_ms: int,
+    restart: bool,
+    as_json: bool,
 ) -> None:
     """Compare the database with the stored objects; safe while servers run.
 
-    A store that belongs to another database is refused.
+    A store that belongs to another database is refused. A run of the last week that was stopped or
+    killed is continued by the same command: it lists the storages again, and reads only the objects that
+    were not examined.
 
     Exits with 0 if there is no fault or all were repaired, and with 1 if faults remain or a storage is
     unavailable.
     """
+    options = RunOptions(pause=pause_ms / 1000, restart=restart)
     with context.owning_container() as container:
-        check = container.get(StorageCheck)
-        findings = _check(check, checksums=checksums, repair=repair, hidden=as_json)
+        task = _check(
+            context, container, options, checksums=checksums, repair=repair, jobs=jobs, hidden=as_json
+        )
     if as_json:
-        echo(json.dumps(_summary(findings)))
+        echo(json.dumps(_summary(task)))
     else:
-        _show(findings)
-    if any(finding.is_fault for finding in findings):
+        _show(task)
+    if task.unlisted or any(finding.is_fault for finding in task.findings):
         ctx.exit(FAULTS_LEFT)
 
 
-def _check(check: StorageCheck, *, checksums: bool, repair: bool, hidden: bool) -> list[Finding]:
+def _check(
+    context: CommandContext,
+    container: "Container",
+    options: RunOptions,
+    *,
+    checksums: bool,
+    repair: bool,
+    jobs: int,
+    hidden: bool,
+) -> "StorageCheckTask":
+    from strongroom.extensions.storage_maintenance.check_task import checking
+    from strongroom.extensions.storage_maintenance.fsck import StorageCheck
+
+    check = container.get(StorageCheck)
     try:
-        with progress_bar("Checking", check.units(checksums=checksums), hidden=hidden) as progress:
-            return list(check.run(checksums=checksums, repair=repair, progress=progress))
+        with ExitStack() as stack:
+            with progress_bar("Listing", hidden=hidden) as progress:
+                opening = checking(
+                    container.database,
+                    check,
+                    checksums=checksums,
+                    repair=repair,
+                    jobs=jobs,
+                    progress=progress,
+                )
+                task = stack.enter_context(opening)
+            run_task(
+                context, container, lambda _: task, options, "Checking", hidden=hidden, max_age=7 * DAY
+            )
+            return task
     except StorageError as error:
-        raise click.ClickException(f"the check was aborted: {error}") from error
+        message = f"the check was aborted: {error}; the same command continues it"
+        raise click.ClickException(message) from error
 
 
-def _summary(findings: Sequence[Finding]) -> dict[str, object]:
+def _summary(task: "StorageCheckTask") -> dict[str, object]:
     return {
-        "faults": sum(finding.is_fault for finding in findings),
-        "repaired": sum(finding.repaired for finding in findings),
-        "findings": [asdict(finding) for finding in findings],
+        "faults": task.unlisted + sum(finding.is_fault for finding in task.findings),
+        "repaired": sum(finding.repaired for finding in task.findings),
+        "findings": [asdict(finding) for finding in task.findings],
     }
 
 
-def _show(findings: Sequence[Finding]) -> None:
-    for finding in findings:
+def _show(task: "StorageCheckTask") -> None:
+    for finding in task.findings:
         users = f"; used by {', '.join(finding.referrers)}" if finding.referrers else ""
         repaired = "; repaired" if finding.repaired else ""
         place = f"{finding.storage}:{finding.key}"
         echo(f"{finding.kind} {place}: {finding.detail}{users}{repaired}")
-    faults = sum(finding.is_fault for finding in findings)
-    echo(f"{faults} faults, {sum(finding.repaired for finding in findings)} repaired")
+    if task.unlisted:
+        echo(f"{task.unlisted} findings from before the interruption are not listed: use --restart")
+    summary = _summary(task)
+    echo(f"{summary['faults']} faults, {summary['repaired']} repaired")
 
 
 @click.group("storage")

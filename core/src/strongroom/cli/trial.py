@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from strongroom.cli.database_checks import refuse_other_secret, require_upgradable_schema
+from strongroom.cli.database_faults import find_replica_fault
 from strongroom.cli.startup import limits_fault, require_free_ports, require_known_storages
 from strongroom.content.storage.ownership import read_owner, reason_not_to_start_with
 from strongroom.foundation.config import Configuration
@@ -15,6 +18,7 @@ from strongroom.plugin_api.storage import StorageFull, StorageUnavailable
 if TYPE_CHECKING:
     from strongroom.assembly.container import Container
     from strongroom.content.storage.stores import Store
+    from strongroom.foundation.database import Database
     from strongroom.foundation.database.upgrade import Schema
 
 
@@ -32,6 +36,7 @@ def unavailable_services(configuration: Configuration) -> list[Problem]:
         away = [
             *_away_storages(configuration, container, schema),
             *_away_limits(configuration, container),
+            *_away_replica(configuration, container.database),
         ]
         require_free_ports(configuration, may_run=True)
     finally:
@@ -93,3 +98,22 @@ def _away_limits(configuration: Configuration, container: "Container") -> Iterat
             configuration.add_error(("redis", "url"), fault.message)
             configuration.raise_if_invalid()
         yield configuration.problem(("redis", "url"), fault.message, is_temporary=True)
+
+
+def _away_replica(configuration: Configuration, database: "Database") -> Iterator[Problem]:
+    """Yield why the replica answers no reads, which a server starts without."""
+    path, replica = ("database", "replica_url"), database.replica
+    if replica is None:
+        return
+    try:
+        state = database.examine_replica()
+    except SQLAlchemyError as error:
+        fault = find_replica_fault(replica.engine.url, error)
+        if not fault.is_temporary:
+            configuration.add_error(path, fault.message)
+            configuration.raise_if_invalid()
+        yield configuration.problem(path, fault.message, is_temporary=True)
+        return
+    if state is not None and state.fault is not None:
+        message = f"{state.fault}; name a streaming standby of database.url"
+        yield configuration.problem(path, message, is_temporary=True)

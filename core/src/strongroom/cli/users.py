@@ -10,7 +10,7 @@ import click
 
 from strongroom.cli.context import CommandContext
 from strongroom.cli.output import echo, echo_json
-from strongroom.cli.progress import progress_bar
+from strongroom.cli.range_runs import RunOptions, run_options, run_task
 from strongroom.cli.refusals import refusal
 from strongroom.cli.user_exports import export_users
 from strongroom.cli.user_imports import convert_users, import_users
@@ -18,6 +18,7 @@ from strongroom.clock import iso_format
 from strongroom.extensions.first_start.first_administrator import AdministratorExists
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database.paging import Paging
+from strongroom.foundation.database.range_work import RangeTask
 from strongroom.foundation.errors import NotFound, StrongroomError
 from strongroom.identity.accounts.registration import Registration
 from strongroom.identity.users.factor_policy import FactorState
@@ -183,20 +184,23 @@ def reset_factors(context: CommandContext, user_id: str) -> None:
 
 
 @users_group.command("reindex")
+@run_options
 @click.pass_obj
-def reindex_users(context: CommandContext) -> None:
+def reindex_users(context: CommandContext, options: RunOptions) -> None:
     """Correct the index of searches for users; safe while servers run.
 
     Run it after an upgrade that was rolled out server by server. `strongroom doctor` reports missing
-    users.
+    users. A run that was stopped or killed is continued.
     """
+    with context.container() as container:
+        _, progress = run_task(context, container, _reindexing, options, "Indexing")
+    echo(f"{progress.hits} users corrected")
+
+
+def _reindexing(container: "Container") -> RangeTask:
     from strongroom.identity.users.user_reindexing import UserReindexing
 
-    with context.container() as container:
-        reindexing = container.get(UserReindexing)
-        with progress_bar("Indexing", reindexing.count()[0]) as progress:
-            repaired = reindexing.run(progress)
-    echo(f"{repaired} users corrected")
+    return container.get(UserReindexing).task
 
 
 @users_group.command("factors")
@@ -207,7 +211,7 @@ def list_factors(context: CommandContext, *, missing: bool, as_json: bool) -> No
     """List the users with their second factors, oldest first.
 
     A line has the user's id, type and name, the types of the factors, and whether one is required. The
-    time is until when the user may log in without one, if that period has begun.
+    time is until when the user may log in without one, if that period has current.
     """
     with context.container() as container:
         for state in _factor_states(container, only_missing=missing):

@@ -346,6 +346,18 @@ class FileHeld(StrongroomError):
         return error
 
 
+class FileLocked(StrongroomError):
+    status, code = 423, "error.file-locked"
+    message = "The file or folder, or a file in it, is locked for changes."
+
+    @classmethod
+    def by(cls, holder: Mapping[str, str] | None, until: str) -> Self:
+        """Return the error with the id and name of the lock's holder, if known, and the lock's end."""
+        error = cls()
+        error.members = {"lock": {"lockedBy": holder, "expiresAt": until}}
+        return error
+
+
 class FileRetained(StrongroomError):
     status, code = 409, "error.retained"
     message = "The content is retained until the given time."
@@ -418,6 +430,11 @@ class TooManyKeys(StrongroomError):
     message = "The user has as many access keys as allowed; revoke one."
 
 
+class TooManyLocks(StrongroomError):
+    status, code = 409, "error.too-many-locks"
+    message = "The user holds as many locks as allowed; release one."
+
+
 class TooManyGroups(StrongroomError):
     status, code = 409, "error.too-many-groups"
     message = "The tenant has as many groups as allowed; delete one."
@@ -436,6 +453,11 @@ class CredentialTaken(StrongroomError):
 class CredentialConflict(StrongroomError):
     status, code = 409, "error.credential-conflict"
     message = "The credentials belong to another user; log in and bind them."
+
+
+class NotManagedHere(StrongroomError):
+    status, code = 409, "error.not-managed-here"
+    message = "The user has verified the address, or belongs to another tenant, too."
 
 
 class IdempotencyRunning(StrongroomError):

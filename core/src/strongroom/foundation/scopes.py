@@ -17,6 +17,12 @@ FILE_SCOPES: Final = frozenset(_PERMISSIONS)
 TENANT_SCOPES: Final = FILE_SCOPES | {Scope.TENANTS_READ}
 """The scopes that a key or a grant limited to a folder, or to a tenant, can have."""
 
+DIRECTORY_SCOPES: Final = frozenset({Scope.USERS_READ, Scope.USERS_WRITE})
+"""The scopes with which a service account of a tenant provisions users of the tenant as a directory.
+
+Nothing else of these scopes is in a tenant, so a key that is limited to one reaches nothing else.
+"""
+
 
 def max_permission(scopes: frozenset[Scope]) -> int:
     """Return the highest permission on files that scopes allow; 0 is none."""

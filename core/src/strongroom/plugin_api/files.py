@@ -15,9 +15,9 @@ epoch, sizes in bytes.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from strongroom.plugin_api.changes import UNCHANGED, Unchanged
@@ -117,6 +117,8 @@ class FileInfo:
         updated_at: when it was changed.
         path: the names from the topmost folder that the caller can see down to its own; only
             :meth:`FilesAPI.stat` sets it, on demand.
+        attributes: what the plugin has stored about it by :meth:`FilesAPI.change_attributes`, by name;
+            only on demand.
     """
 
     id: str
@@ -133,6 +135,41 @@ class FileInfo:
     created_at: int
     updated_at: int
     path: Sequence[str] = ()
+    attributes: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FileSpace:
+    """A tenant as a place of files; several may have the same name."""
+
+    tenant_id: str
+    name: str
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileLock:
+    """A write lock of a file or folder (RFC 4918, section 6).
+
+    Args:
+        id: what changes present; see :meth:`FilesAPI.presenting`.
+        file_id: what is locked, which may be a folder around the file that was requested.
+        user_id: the user who holds it. Others cannot use it.
+        is_shared: whether there may be other shared locks.
+        is_deep: whether a folder is locked with everything in it.
+        note: a text of the client.
+        locked_at: when it was taken.
+        expires_at: when it ends unless it is renewed.
+    """
+
+    id: str
+    file_id: str
+    user_id: str
+    is_shared: bool
+    is_deep: bool
+    note: str
+    locked_at: int
+    expires_at: int
 
 
 class FileSink(ABC):
@@ -161,6 +198,18 @@ class FilesAPI(ABC):
     """The files and folders that the caller can access."""
 
     @abstractmethod
+    def spaces(self, *, page: int = 1, size: int = 100) -> ResultPage[FileSpace]:
+        """Return a page of the tenants whose files the caller can access, sorted by name.
+
+        Unlike :meth:`TenantsAPI.list <strongroom.plugin_api.tenants.TenantsAPI.list>`, it needs only
+        the scope ``files:read``, which the key of a single folder may have.
+        """
+
+    @abstractmethod
+    def find_spaces(self, identifier: str) -> Sequence[FileSpace]:
+        """Return the tenants of :meth:`spaces` with an id or a whole name, sorted by id."""
+
+    @abstractmethod
     def list(
         self,
         tenant_id: str,
@@ -170,6 +219,7 @@ class FilesAPI(ABC):
         page: int = 1,
         size: int = 100,
         query: Mapping[str, Any] | None = None,
+        with_attributes: bool = False,
     ) -> ResultPage[FileInfo]:
         """Return a page of a folder, or of the caller's top level, sorted by name.
 
@@ -179,14 +229,40 @@ class FilesAPI(ABC):
             folders_first: whether all folders are before all files.
             query: the parsed query of a request for a page, in place of ``page`` and ``size``; it may
                 have a cursor.
+            with_attributes: whether :attr:`FileInfo.attributes` is set, for which another query is
+                executed.
         """
 
     @abstractmethod
-    def stat(self, tenant_id: str, file_id: str, *, with_path: bool = False) -> FileInfo:
+    def list_all(
+        self, tenant_id: str, parent_id: str | None, *, with_attributes: bool = False
+    ) -> Iterator[FileInfo]:
+        """Return all files and folders of a folder, or of the caller's top level, sorted by name.
+
+        They are read page by page. Those that are added or removed meanwhile may be missing; each other
+        one is returned once.
+
+        Args:
+            with_attributes: as for :meth:`list`.
+
+        Raises:
+            ApiError: also between two pages, such as after the caller lost the permission.
+        """
+
+    @abstractmethod
+    def stat(
+        self,
+        tenant_id: str,
+        file_id: str,
+        *,
+        with_path: bool = False,
+        with_attributes: bool = False,
+    ) -> FileInfo:
         """Return a file or folder.
 
         Args:
-            with_path: whether :attr:`FileInfo.path` is set, for which a second query is executed.
+            with_path: whether :attr:`FileInfo.path` is set, for which another query is executed.
+            with_attributes: likewise :attr:`FileInfo.attributes`.
         """
 
     @abstractmethod
@@ -214,7 +290,14 @@ class FilesAPI(ABC):
         """
 
     @abstractmethod
-    def resolve(self, tenant_id: str, path: Sequence[str], *, start: str | None = None) -> FileInfo:
+    def resolve(
+        self,
+        tenant_id: str,
+        path: Sequence[str],
+        *,
+        start: str | None = None,
+        with_attributes: bool = False,
+    ) -> FileInfo:
         """Return the file or folder that the names of a path lead to.
 
         Takes the same number of queries for a path of any length.
@@ -223,6 +306,8 @@ class FilesAPI(ABC):
             tenant_id: the tenant.
             path: the names, such as ``["reports", "2026", "may.pdf"]``; not empty without ``start``.
             start: the folder where the path begins; ``None`` is the caller's top level.
+            with_attributes: whether :attr:`FileInfo.attributes` is set, for which another query is
+                executed.
 
         Raises:
             ApiError: ``error.not-found``; also if the caller cannot see a folder of the path.
@@ -369,7 +454,9 @@ class FilesAPI(ABC):
             tenant_id: the tenant.
             parent_id: the folder; ``None`` is the top level.
             name: the name.
-            source: the content; an object with ``read(size)``, such as ``environ["wsgi.input"]``.
+            source: the content; an object with ``read(size)``, such as ``environ["wsgi.input"]``. If it
+                raises ``ConnectionError`` or ``TimeoutError``, as a broken body does, the error is
+                ``error.upload-incomplete``, and nothing is stored.
             size: the size of the content, if known; a source that ends earlier is refused.
             on_conflict: what happens if the name is taken.
             checksum: the expected SHA-256 in hexadecimal digits.
@@ -391,7 +478,7 @@ class FilesAPI(ABC):
         Args:
             tenant_id: the tenant.
             file_id: the file.
-            source: the content.
+            source: the content, as for :meth:`upload`.
             size: the size of the content, if known.
             checksum: the expected SHA-256 in hexadecimal digits.
             revision: the expected revision; another one is an error.
@@ -471,6 +558,23 @@ class FilesAPI(ABC):
     ) -> FileInfo:
         """Copy a file or a whole folder into a folder or to the top level; the caller owns the copy."""
 
+    @abstractmethod
+    def change_attributes(self, tenant_id: str, file_id: str, changes: Mapping[str, str | None]) -> None:
+        """Store texts about a file or folder, which other plugins neither see nor change. API 2.0.
+
+        They follow it into other folders, into the trash and back, are copied with it, are part of the
+        owner's exports, and go with it. The revision remains. The caller must be allowed to write.
+
+        Args:
+            tenant_id: the tenant.
+            file_id: the file or folder.
+            changes: the values by names of 1 to 255 characters; ``None`` removes an attribute. A file
+                has at most 50 attributes, with 16 KiB of names and values in UTF-8.
+
+        Raises:
+            ApiError: also ``error.validation-failed`` beyond these limits, and ``error.file-locked``.
+        """
+
     @property
     @abstractmethod
     def has_trash(self) -> bool:
@@ -494,4 +598,66 @@ class FilesAPI(ABC):
 
         It may have been deleted with a folder around it. Changes that are older than the retention
         period of events are not known any more.
+        """
+
+    @abstractmethod
+    def presenting(self, lock_ids: Collection[str]) -> AbstractContextManager[None]:
+        """Present locks for the changes within a block, in addition to those in ``Lock-Token``.
+
+        Without them, the changes of what is locked raise ``error.file-locked``, with the status 423.
+        It is bound to the thread.
+        """
+
+    @abstractmethod
+    def locks(self, tenant_id: str, file_ids: Sequence[str]) -> Mapping[str, Sequence[FileLock]]:
+        """Return the locks that cover files and folders, by their ids; without those that have none.
+
+        Locks of the folders around them are included if they are deep. Files that the caller cannot
+        read are left out.
+        """
+
+    @abstractmethod
+    def lock(
+        self,
+        tenant_id: str,
+        file_id: str,
+        seconds: int,
+        *,
+        shared: bool = False,
+        deep: bool = True,
+        note: str = "",
+        lock_id: str | None = None,
+    ) -> FileLock:
+        """Lock a file or folder for changes by others.
+
+        Args:
+            seconds: how long it lasts unless it is renewed, at most seven days.
+            shared: whether other users may take shared locks of the same, too.
+            deep: whether a folder is locked with everything in it, at any depth.
+            note: a text for others, at most 1,024 characters.
+            lock_id: a new UUID that the plugin has announced as the id already; ``None``: a new one.
+
+        Raises:
+            ApiError: also ``error.file-locked`` and ``error.too-many-locks``.
+            ValueError: the duration, the note or the id is invalid.
+        """
+
+    @abstractmethod
+    def renew_lock(self, tenant_id: str, file_id: str, lock_id: str, seconds: int) -> FileLock:
+        """Let a lock of the caller last for a time from now.
+
+        Args:
+            file_id: what is locked, or is in what is locked.
+
+        Raises:
+            ApiError: also ``error.not-found``, for a lock that does not cover the file or has ended.
+            ValueError: the duration is invalid.
+        """
+
+    @abstractmethod
+    def unlock(self, tenant_id: str, file_id: str, lock_id: str) -> None:
+        """End a lock of the caller, or of another user if the caller manages what is locked.
+
+        Raises:
+            ApiError: also ``error.not-found``, for a lock that does not cover the file or has ended.
         """

@@ -22,6 +22,7 @@ from strongroom.plugin_api.leases import LeasesAPI
 from strongroom.plugin_api.limits import LimitsAPI
 from strongroom.plugin_api.logins import LoginsAPI
 from strongroom.plugin_api.paging import ListsAPI
+from strongroom.plugin_api.provisioning import ProvisioningAPI
 from strongroom.plugin_api.rendering import PagesAPI
 from strongroom.plugin_api.secrets import SecretsAPI
 from strongroom.plugin_api.server import ServerAPI
@@ -94,6 +95,11 @@ class HostAPI(ABC):
     @abstractmethod
     def tenants(self) -> TenantsAPI:
         """The tenants that the caller belongs to."""
+
+    @property
+    @abstractmethod
+    def provisioning(self) -> ProvisioningAPI:
+        """Users and groups that a company's directory provisions."""
 
     @property
     @abstractmethod

@@ -287,8 +287,12 @@ class ServerAPI(ABC):
         """Return the limits in force."""
 
     @abstractmethod
-    def messages(self, *, page: int = 1, size: int = 100) -> Sequence[SentMessage]:
-        """Return a page of the messages, the newest first; a page that is not full is the last one."""
+    def messages(self, *, page: int = 1, size: int = 100, recipient: str = "") -> Sequence[SentMessage]:
+        """Return a page of the messages, the newest first; a page that is not full is the last one.
+
+        Args:
+            recipient: a part of the address or number. Only the newest 10,000 messages are searched.
+        """
 
     @abstractmethod
     def audit_chain(self) -> AuditChain:

@@ -54,11 +54,16 @@ class PluginTables:
             only tables, and columns that are nullable or have a default. One that contracts the tables
             declares ``oldest_code``, the oldest revision whose code can still run.
         revision: the newest revision. Revisions are numbers of four digits, such as ``"0001"``.
+        tenant_tables: the names of tables whose rows belong to the tenant of their column ``tenant_id``.
+            ``strongroom backup restore-tenant`` restores them, and the rows that refer to them, with
+            their tenant. The ids of the tenant's files and groups may be new: they are replaced in
+            columns of 36 characters. API 2.0.
     """
 
     metadata: Any
     migrations: str | Path
     revision: str
+    tenant_tables: Sequence[str] = ()
 
 
 class Transaction(ABC):

@@ -155,3 +155,37 @@ class TenantsAPI(ABC):
     @abstractmethod
     def remove_group_member(self, tenant_id: str, group_id: str, user_id: str) -> None:
         """Remove a user from a group; a missing membership is not an error."""
+
+    @abstractmethod
+    def set_group_members(
+        self,
+        tenant_id: str,
+        group_id: str,
+        user_ids: Collection[str],
+        *,
+        revision: int | None = None,
+    ) -> tuple[int, int]:
+        """Make members of the tenant the only members of a group, in one transaction.
+
+        Args:
+            revision: the expected revision of the group; another one is an error.
+
+        Returns:
+            How many users were added and removed.
+
+        Raises:
+            ApiError: also ``error.not-a-member`` and ``error.too-many-groups``, without any change.
+        """
+
+    @abstractmethod
+    def transfer_files(self, tenant_id: str, user_id: str, to_user_id: str) -> tuple[int, int]:
+        """Make another member the owner of all files of a user, also of one who has left.
+
+        Many files take several transactions; a repetition continues an interrupted transfer.
+
+        Returns:
+            How many files and folders, and how many grants were transferred.
+
+        Raises:
+            ApiError: also ``error.not-a-member``.
+        """

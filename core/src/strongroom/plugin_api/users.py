@@ -11,6 +11,12 @@ from strongroom.plugin_api.paging import ResultPage
 LiveStatus = Literal["active", "suspended"]
 """Whether a user may log in."""
 
+UserKind = Literal["USER", "ADMIN", "SERVICE"]
+"""The type of a user; see :class:`UserInfo`."""
+
+UserSorting = Literal["createdAt", "-createdAt", "name", "-name", "lastLoginAt", "-lastLoginAt"]
+"""The order of users."""
+
 Contacts = Literal["whole", "masked", "none"]
 """How pages show the contacts and the usernames of users."""
 
@@ -90,14 +96,18 @@ class UsersAPI(ABC):
         *,
         q: str | None = None,
         status: LiveStatus | None = None,
+        type: UserKind | None = None,  # noqa: A002  as in the REST API
+        sort: UserSorting = "createdAt",
         page: int = 1,
         size: int = 100,
     ) -> ResultPage[UserInfo]:
-        """Return a page of the users, the oldest first.
+        """Return a page of the users, by default the oldest first.
 
         Args:
             q: a part of the name, address, number or username.
             status: only users with this status.
+            type: only users of this type, such as ``USER`` without service accounts.
+            sort: the property to sort by; the minus sign reverses the order.
         """
 
     @abstractmethod
@@ -157,17 +167,35 @@ class UsersAPI(ABC):
         """
 
     @abstractmethod
-    def suspend(self, user_id: str, *, reason: str | None = None, until: int | None = None) -> UserInfo:
+    def suspend(
+        self,
+        user_id: str,
+        *,
+        reason: str | None = None,
+        until: int | None = None,
+        revision: int | None = None,
+    ) -> UserInfo:
         """Suspend another user, and end all logins and keys of the user at once.
 
         Args:
             reason: at most 255 characters, for administrators only.
             until: when it ends, in milliseconds since the Unix epoch; ``None``: not automatically.
+            revision: the expected revision; another one is an error.
+
+        Raises:
+            ApiError: also ``error.revision-conflict``.
         """
 
     @abstractmethod
-    def reinstate(self, user_id: str) -> UserInfo:
-        """Let a suspended user log in again."""
+    def reinstate(self, user_id: str, *, revision: int | None = None) -> UserInfo:
+        """Let a suspended user log in again.
+
+        Args:
+            revision: the expected revision; another one is an error.
+
+        Raises:
+            ApiError: also ``error.revision-conflict``.
+        """
 
     @abstractmethod
     def delete(self, user_id: str) -> None:

@@ -15,10 +15,13 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import TypeVar
+from io import BytesIO
+from typing import Any, TypeVar
+from uuid import uuid4
 
 import pytest
 
+from strongroom.plugin_api.files import FileInfo
 from strongroom.plugin_api.login import Credential, VerifiedCredential
 from strongroom.plugin_api.state import ValueStore
 from strongroom.plugin_api.web import ApiError
@@ -207,6 +210,64 @@ class FileSinkContract:
             pass
         with _error("name-conflict"), opened.host.files.writing(tenant, None, "a.txt"):
             pytest.fail("the name is taken")
+
+
+class FileLocksContract:
+    """The rules of the locks of ``host.files``. Requires a fixture ``opened``."""
+
+    @pytest.fixture
+    def file(self, opened: OpenedPlugin) -> Iterator[FileInfo]:
+        """A file of the user that the plugin acts as."""
+        user = opened.create_user()
+        with opened.host.acting_as(user):
+            yield opened.host.files.upload(opened.create_tenant(user), None, "a.txt", BytesIO(b"1"))
+
+    def test_changes_present_the_lock(self, opened: OpenedPlugin, file: FileInfo) -> None:
+        files = opened.host.files
+        lock = files.lock(file.tenant_id, file.id, 60, note="a program")
+        assert files.locks(file.tenant_id, [file.id]) == {file.id: [lock]}
+        for presented in ((), ("other",)):
+            with _error("file-locked"), files.presenting(presented):
+                files.move(file.tenant_id, file.id, name="b.txt")
+        with files.presenting([lock.id]):
+            assert files.move(file.tenant_id, file.id, name="b.txt").name == "b.txt"
+        with _error("file-locked"):
+            files.delete(file.tenant_id, file.id)
+        files.unlock(file.tenant_id, file.id, lock.id)
+        files.delete(file.tenant_id, file.id)
+
+    def test_a_lock_ends_with_its_time_unless_it_is_renewed(
+        self, opened: OpenedPlugin, file: FileInfo
+    ) -> None:
+        files = opened.host.files
+        lock = files.lock(file.tenant_id, file.id, 60)
+        renewed = files.renew_lock(file.tenant_id, file.id, lock.id, 120)
+        assert renewed.expires_at == opened.clock.now() + 120_000
+        opened.clock.advance(120_000)
+        assert files.locks(file.tenant_id, [file.id]) == {}
+        with _error("not-found"):
+            files.renew_lock(file.tenant_id, file.id, lock.id, 60)
+        files.move(file.tenant_id, file.id, name="b.txt")
+
+    def test_an_announced_id_is_used_once(self, opened: OpenedPlugin, file: FileInfo) -> None:
+        files, id_ = opened.host.files, str(uuid4())
+        assert files.lock(file.tenant_id, file.id, 60, shared=True, lock_id=id_).id == id_
+        with _error("file-locked"):
+            files.lock(file.tenant_id, file.id, 60, shared=True, lock_id=id_)
+
+    @pytest.mark.parametrize(
+        "arguments", [{"seconds": 0}, {"seconds": 10**9}, {"note": "x" * 1025}, {"lock_id": "x"}]
+    )
+    def test_odd_arguments_are_refused(
+        self, opened: OpenedPlugin, file: FileInfo, arguments: dict[str, Any]
+    ) -> None:
+        with pytest.raises(ValueError, match=r"\w"):
+            opened.host.files.lock(file.tenant_id, file.id, **{"seconds": 60, **arguments})
+
+    def test_others_see_no_locks(self, opened: OpenedPlugin, file: FileInfo) -> None:
+        opened.host.files.lock(file.tenant_id, file.id, 60)
+        with opened.host.acting_as(opened.create_user("Eve")):
+            assert opened.host.files.locks(file.tenant_id, [file.id]) == {}
 
 
 class TenantWritesContract:

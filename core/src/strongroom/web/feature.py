@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from strongroom.plugin_api.resources import ResourceKind
 from strongroom.web.core_events import Outcome
 from strongroom.web.parts import Part
 
@@ -25,6 +26,9 @@ class Feature(Part):
     services: ClassVar[str] = ""
     """The class of its services, likewise."""
 
+    resource_kinds: ClassVar[str] = ""
+    """The kinds of resources that a file may declare, likewise."""
+
     silent_actions: ClassVar[Mapping[Outcome, str]] = {}
     """What it records but does not publish as events, with the reason."""
 
@@ -35,6 +39,10 @@ class Feature(Part):
     def register_services(self) -> type["ServiceGroup"] | None:
         """Return its services."""
         return self._load(self.services) if self.services else None
+
+    def register_resource_kinds(self) -> Iterable[ResourceKind]:
+        """Return the kinds of resources that a file may declare."""
+        return self._load(self.resource_kinds) if self.resource_kinds else ()
 
     def _load(self, reference: str) -> Any:
         module, _, name = reference.partition(":")

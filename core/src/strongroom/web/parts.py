@@ -9,6 +9,7 @@ from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.metrics import Metric
 from strongroom.plugin_api.pruning import PruneStep
+from strongroom.plugin_api.resources import ResourceKind
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -76,6 +77,10 @@ class Part:
 
     def register_user_exports(self) -> Iterable[UserExport]:
         """Return the files with its data about a user, in the archive that users can have of theirs."""
+        return ()
+
+    def register_resource_kinds(self) -> Iterable[ResourceKind]:
+        """Return the kinds of resources that a file may declare, each after its parent."""
         return ()
 
     def register_metrics(self) -> Iterable[Metric]:

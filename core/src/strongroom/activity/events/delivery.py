@@ -22,6 +22,7 @@ from strongroom.activity.events.positions import Positions
 from strongroom.activity.events.streams import Batch, CommittedEvents
 from strongroom.clock import Clock
 from strongroom.foundation.database import Database
+from strongroom.foundation.database.commit_signal import UNSEALED
 from strongroom.foundation.errors import StrongroomError
 from strongroom.plugin_api.backoff import Backoff
 from strongroom.plugin_api.events import Event, EventRejected, EventSink, EventSubscriber, matches
@@ -276,6 +277,7 @@ class EventDelivery:
 
     def deliver_all(self) -> None:
         """Deliver everything that is due, in this thread; for commands and tests."""
+        self._log.prepare()
         self._initialize()
         for sink in self._sinks:
             self._delivery(sink).deliver(self._pending(sink, since=None))
@@ -285,7 +287,8 @@ class EventDelivery:
     ) -> SinkDelivery:
         return SinkDelivery(sink, self._log, self._positions, self._clock, should_stop)
 
-    def _wake(self, streams: Collection[str]) -> None:
+    def _wake(self, topics: Collection[str]) -> None:
+        streams = {*topics} - {UNSEALED}
         for thread in self._threads:
             thread.wake(streams)
 
@@ -316,6 +319,7 @@ class EventDelivery:
         for sink in self._sinks:
             if sink.name in self._initialized:
                 continue
+            self._log.prepare()
             with self._database.write() as connection:
                 # Only the process that adds the sink reads the ends: a second one would skip events in
                 # between.

@@ -33,6 +33,9 @@ class EventSource(Protocol):
     Sequences become visible in their order: a reader that has seen one has seen all lower ones.
     """
 
+    def prepare(self, database: Database) -> None:
+        """Make all committed events readable. Called before a read, without a transaction."""
+
     def read(self, connection: Connection, stream: str, after: int, limit: int) -> Batch:
         """Return events of a stream, from the one after the sequence ``after``."""
 
@@ -76,12 +79,20 @@ class CommittedEvents(EventLog):
 
     def batch(self, stream: str, after: int, limit: int = BATCH) -> Batch:
         """Return the events among the next ``limit`` records of a stream."""
+        source = self._source(stream)
+        source.prepare(self._database)
         with self._database.read_one() as connection:
-            return self._source(stream).read(connection, stream, after, limit)
+            return source.read(connection, stream, after, limit)
 
     def newest(self, stream: str) -> int:
+        source = self._source(stream)
+        source.prepare(self._database)
         with self._database.read_one() as connection:
-            return self._source(stream).newest(connection, stream)
+            return source.newest(connection, stream)
+
+    def prepare(self) -> None:
+        """Make all committed events readable, before :meth:`heads`."""
+        self._server.prepare(self._database)
 
     def heads(self, connection: Connection, since: int | None = None) -> dict[str, int]:
         """Return the newest sequences of the streams that have changed since a time, or of all."""

@@ -1,6 +1,7 @@
 """Renders and queues messages."""
 
 import logging
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -70,6 +71,17 @@ _ADD: Final = Statement(insert(sent_messages))
 _NEWEST: Final = Statement(
     select(sent_messages)
     .order_by(sent_messages.c.created_at.desc(), sent_messages.c.id)
+    .limit(bindparam("count"))
+    .offset(bindparam("skipped"))
+)
+_SEARCHED: Final = 10_000
+_LATEST: Final = (
+    select(sent_messages).order_by(sent_messages.c.created_at.desc()).limit(_SEARCHED).subquery("latest")
+)
+_FOUND: Final = Statement(
+    select(_LATEST)
+    .where(func.lower(_LATEST.c.recipient).like(bindparam("pattern"), escape="\\"))
+    .order_by(_LATEST.c.created_at.desc(), _LATEST.c.id)
     .limit(bindparam("count"))
     .offset(bindparam("skipped"))
 )
@@ -206,11 +218,19 @@ class MessageService:
         """Return whether any sender can send a template to any recipient of a kind."""
         return any(sender.can_send(template) for sender in self.senders.get(CHANNELS[kind], ()))
 
-    def newest(self, paging: Paging) -> Sequence[Row[Any]]:
-        """Return a page of the records of messages, the newest first."""
-        parameters = {"count": paging.size, "skipped": paging.offset}
+    def newest(self, paging: Paging, recipient: str = "") -> Sequence[Row[Any]]:
+        """Return a page of the records of messages, the newest first.
+
+        Args:
+            recipient: a part of the address or number. Only the newest 10,000 messages are searched.
+        """
+        parameters: dict[str, Any] = {"count": paging.size, "skipped": paging.offset}
+        statement = _NEWEST
+        if recipient:
+            part = re.sub(r"([\\%_])", r"\\\1", recipient.lower())
+            statement, parameters["pattern"] = _FOUND, f"%{part}%"
         with self._database.read() as connection:
-            return _NEWEST.all(connection, parameters)
+            return statement.all(connection, parameters)
 
     def unsent(self) -> Sequence[tuple[str, str, int]]:
         """Return the channels, outcomes and numbers of the messages of a day that may not have arrived.

@@ -43,7 +43,7 @@ class ActingUser:
         services: returns the services of the process.
     """
 
-    _plugin: str
+    plugin: str
     services: Callable[[], "Services"]
 
     def identity(self, rule: OperationRule, *ids: str | None) -> Identity:
@@ -107,12 +107,12 @@ class ActingUser:
     def origin(self) -> Origin:
         """Return the origin for audit records."""
         return (
-            origin() if current_request_id() is not None else Origin(user_agent=f"plugin {self._plugin}")
+            origin() if current_request_id() is not None else Origin(user_agent=f"plugin {self.plugin}")
         )
 
     def signed_origin(self) -> Origin:
         """Return the origin for audit records of actions that are not the plugin's own."""
-        return replace(self.origin(), plugin=self._plugin)
+        return replace(self.origin(), plugin=self.plugin)
 
     @contextmanager
     def act_for(self, delegation: Delegation) -> Iterator[None]:
@@ -135,7 +135,7 @@ class ActingUser:
             "",
             self.origin().address,
             key=limits,
-            plugin=self._plugin,
+            plugin=self.plugin,
         )
         token = _acting.set(identity)
         try:
@@ -162,10 +162,10 @@ class ActingUser:
                 target_type="user",
                 target_id=user_id,
                 origin=self.origin(),
-                details={"plugin": self._plugin},
+                details={"plugin": self.plugin},
             )
             services.get(AuditService).record(connection, event)
-        token = _acting.set(Identity(user_id, user.type, "", plugin=self._plugin))
+        token = _acting.set(Identity(user_id, user.type, "", plugin=self.plugin))
         try:
             yield
         finally:

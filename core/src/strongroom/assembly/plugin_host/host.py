@@ -18,6 +18,7 @@ from strongroom.assembly.plugin_host.host_pages import HostPages, RegisteredPart
 from strongroom.assembly.plugin_host.limits import HostLimits
 from strongroom.assembly.plugin_host.lists import HostLists
 from strongroom.assembly.plugin_host.logins import HostLogins
+from strongroom.assembly.plugin_host.provisioning import HostProvisioning
 from strongroom.assembly.plugin_host.secrets import HostSecrets
 from strongroom.assembly.plugin_host.signing import HostSigning
 from strongroom.assembly.plugin_host.state import (
@@ -114,6 +115,10 @@ class PluginHost(HostAPI):
     @cached_property
     def users(self) -> HostUsers:
         return HostUsers(self._user)
+
+    @cached_property
+    def provisioning(self) -> HostProvisioning:
+        return HostProvisioning(self._user)
 
     @cached_property
     def server(self) -> ServerAPI:

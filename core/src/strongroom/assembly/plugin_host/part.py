@@ -23,6 +23,7 @@ from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.metrics import Metric
 from strongroom.plugin_api.pruning import PruneStep
 from strongroom.plugin_api.request import bind_to_host
+from strongroom.plugin_api.resources import ResourceKind
 from strongroom.plugin_api.state import Transaction
 from strongroom.web.core_events import CoreEvent
 from strongroom.web.parts import FileErasure, Part, UserEnding
@@ -78,6 +79,9 @@ class PluginPart(Part):
             # So that names are unique.
             yield replace(export, name=f"{self.plugin.name.replace('_', '-')}-{export.name}")
 
+    def register_resource_kinds(self) -> Iterator[ResourceKind]:
+        return self._items("register_resource_kinds", ResourceKind)
+
     def register_metrics(self) -> Iterator[Metric]:
         return self._items("register_metrics", Metric)
 
@@ -131,10 +135,10 @@ def plugin_parts(hosts: PluginHosts) -> list[PluginPart]:
 def registration_fault(hosts: PluginHosts, plugin: Plugin) -> str | None:
     """Return the reason why a server would refuse what a plugin registers, or ``None``."""
     # Imports all features, which few commands need.
-    from strongroom.assembly.features import core_events
+    from strongroom.assembly.features import FEATURES, core_events
 
     part = PluginPart(plugin, hosts)
-    registry = Registry((), [part])
+    registry = Registry(FEATURES, [part])
     try:
         require_own_events(core_events(), part)
         for hook in hooks_with_host():

@@ -115,9 +115,11 @@ class HostServer(AsCaller, api.ServerAPI):
     def limits(self) -> Sequence[api.LimitInfo]:
         return limit_records(self._administered().settings.limits)
 
-    def messages(self, *, page: int = 1, size: int = 100) -> Sequence[api.SentMessage]:
+    def messages(
+        self, *, page: int = 1, size: int = 100, recipient: str = ""
+    ) -> Sequence[api.SentMessage]:
         messages = self._administered().get(MessageService)
-        return [message_record(row) for row in messages.newest(make_paging(page, size))]
+        return [message_record(row) for row in messages.newest(make_paging(page, size), recipient)]
 
     def audit_chain(self) -> api.AuditChain:
         self._administered()

@@ -4,11 +4,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
 
 from strongroom.assembly.plugin_host.caller import AsCaller, make_paging, result_page
+from strongroom.content.nodes import operations as files
 from strongroom.content.tenants import operations
 from strongroom.content.tenants.groups.service import GroupService
 from strongroom.content.tenants.models import Group, GroupMember, Member, Role, Tenant
 from strongroom.content.tenants.schemas import RoleSchema
 from strongroom.content.tenants.service import TenantService
+from strongroom.extensions.transfers.service import TransferService
 from strongroom.plugin_api import tenants as api
 from strongroom.plugin_api.paging import ResultPage
 from strongroom.web.http.parsing import parse_values
@@ -79,6 +81,24 @@ class HostTenants(AsCaller, api.TenantsAPI):
     def remove_group_member(self, tenant_id: str, group_id: str, user_id: str) -> None:
         caller = self._caller(operations.CHANGE_GROUP_MEMBERS, tenant_id, group_id, user_id)
         self._get(GroupService).remove_member(caller, tenant_id, group_id, user_id, self._origin())
+
+    def set_group_members(
+        self,
+        tenant_id: str,
+        group_id: str,
+        user_ids: Collection[str],
+        *,
+        revision: int | None = None,
+    ) -> tuple[int, int]:
+        caller = self._caller(operations.CHANGE_GROUP_MEMBERS, tenant_id, group_id, *user_ids)
+        groups = self._get(GroupService)
+        return groups.set_members(caller, tenant_id, group_id, user_ids, self._origin(), revision)
+
+    def transfer_files(self, tenant_id: str, user_id: str, to_user_id: str) -> tuple[int, int]:
+        caller = self._caller(files.TRANSFER_FILES, tenant_id, user_id, to_user_id)
+        transfers = self._get(TransferService)
+        moved = transfers.transfer(caller, tenant_id, user_id, to_user_id, self._origin())
+        return moved.nodes, moved.grants
 
 
 def _tenant(tenant: Tenant) -> api.TenantInfo:

@@ -67,10 +67,12 @@ class HostUsers(AsCaller, api.UsersAPI):
         *,
         q: str | None = None,
         status: api.LiveStatus | None = None,
+        type: api.UserKind | None = None,  # noqa: A002  as in the REST API
+        sort: api.UserSorting = "createdAt",
         page: int = 1,
         size: int = 100,
     ) -> ResultPage[api.UserInfo]:
-        given = {"q": q, "status": status}
+        given = {"q": q, "status": status, "type": type, "sort": sort}
         filters = {name: value for name, value in given.items() if value is not None}
         return self._page(filters, make_paging(page, size))
 
@@ -125,17 +127,23 @@ class HostUsers(AsCaller, api.UsersAPI):
         return self._info(accounts.change(caller, user_id, changes, revision, self._origin()))
 
     def suspend(
-        self, user_id: str, *, reason: str | None = None, until: int | None = None
+        self,
+        user_id: str,
+        *,
+        reason: str | None = None,
+        until: int | None = None,
+        revision: int | None = None,
     ) -> api.UserInfo:
         caller = self._administrator(operations.SUSPEND_USER, user_id)
         end = None if until is None else iso_format(until)
         suspension = Suspension(**parse_values(SuspensionSchema, {"reason": reason, "until": end}))
         suspensions = self._get(Suspensions)
-        return self._info(suspensions.suspend(caller, user_id, suspension, self._origin()))
+        return self._info(suspensions.suspend(caller, user_id, suspension, self._origin(), revision))
 
-    def reinstate(self, user_id: str) -> api.UserInfo:
+    def reinstate(self, user_id: str, *, revision: int | None = None) -> api.UserInfo:
         caller = self._administrator(operations.SUSPEND_USER, user_id)
-        return self._info(self._get(Suspensions).reinstate(caller, user_id, self._origin()))
+        suspensions = self._get(Suspensions)
+        return self._info(suspensions.reinstate(caller, user_id, self._origin(), revision))
 
     def delete(self, user_id: str) -> None:
         caller = self._caller(operations.DELETE_USER, user_id)

@@ -100,6 +100,7 @@ def move_file(tenant_id: str, file_id: str, body: Json, query: Json, revision: i
     errors=(
         errors.Forbidden,
         errors.NotFound,
+        errors.FileLocked,
         errors.NameConflict,
         errors.NotAFolder,
         errors.MoveIntoItself,

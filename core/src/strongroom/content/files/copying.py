@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Select, bindparam, literal, literal_column, s
 
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeView, get_ceiling
+from strongroom.content.nodes.attributes import copy_attributes
 from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.events import FileAction
 from strongroom.content.nodes.file_writer import FileWriter
@@ -89,8 +90,8 @@ class CopyingService:
     def copy(self, caller: AnyCaller, tenant_id: str, node_id: str, request: Copy) -> NodeView:
         """Copy a file, or a folder with its content, into a folder or to the top level.
 
-        The caller owns the copies. Grants are not copied; scan states are, because the content is the
-        same.
+        The caller owns the copies. Grants are not copied; attributes and scan states are, because the
+        content is the same.
 
         Raises:
             ValidationFailed: the name is invalid.
@@ -164,15 +165,18 @@ class CopyingService:
         # The owner of the copy holds a grant on it, so the nodes below it are visible through it.
         until = max(place.visible_until, place.writable_until)
         for node in below:
-            parent = ParentRef(node.tenant_id, ids[node.parent_id or ""], until, place.writable_until)
+            folder_id = ids[node.parent_id or ""]
+            # The folder is new, so it has no lock, and the destination was checked with the top.
+            parent = ParentRef(node.tenant_id, folder_id, until, place.writable_until, has_locks=False)
             ids[node.id] = self._add(connection, caller, node, parent, node.name).id
+        copy_attributes(connection, ids)
         return copied
 
     def _add(
         self, connection: Connection, caller: AnyCaller, original: Node, place: ParentRef, name: str
     ) -> Node:
         content = _get_content(caller, original)
-        node = self._tree.add(connection, place, name, caller.user_id, content)
+        node = self._tree.add(connection, caller, place, name, content)
         action = FileAction.CREATED if content else FileAction.FOLDER_CREATED
         self._file_writer.events.record(connection, action, caller, node)
         return node

@@ -50,6 +50,7 @@ from strongroom.content.tenants.models import Role
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Paging
+from strongroom.foundation.database.replica_reads import replica_read
 from strongroom.foundation.database.statements import Statement
 from strongroom.identity.users.service import UserService
 
@@ -85,6 +86,7 @@ class FileListing:
         self._users = users
         self._statements: dict[tuple[object, ...], Statement[Any]] = {}
 
+    @replica_read
     def top_level(
         self,
         caller: AnyCaller,
@@ -118,6 +120,7 @@ class FileListing:
                 return self._select(request, selection, lists.nodes, levels)
             return self._granted(request, lists, levels)
 
+    @replica_read
     def inside(
         self,
         caller: AnyCaller,

@@ -167,7 +167,7 @@ class MovingService:
         if (parent_id, name) == (node.parent_id, node.name):
             return node
         name = self.resolve_conflict(connection, caller, node, parent_id, name, on_conflict)
-        moved = self._tree.move(connection, node, parent_id, name)
+        moved = self._tree.move(connection, caller, node, parent_id, name)
         if parent_id == node.parent_id:
             self._file_writer.events.record(connection, FileAction.RENAMED, caller, moved)
         else:

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Final
 
-from strongroom.content.files.held_nodes import HeldNodes
 from strongroom.content.files.list_requests import FilePage
+from strongroom.content.files.node_marks import HOLDS, LOCKS, NodeMarks
 from strongroom.content.files.node_paths import NodePaths
 from strongroom.content.files.serializers import Json, cached_nodes_json, ids_of_json, node_json
 from strongroom.content.nodes.access import NodeView
 from strongroom.content.nodes.models import Node, NodeVersion, Permission
 from strongroom.foundation.caller import AnyCaller
-from strongroom.foundation.errors import Forbidden, NotFound, RevisionConflict
+from strongroom.foundation.errors import FileLocked, Forbidden, NotFound, RevisionConflict
 from strongroom.foundation.json_text import encode_json, splice_records
 from strongroom.plugin_api.web import Location
 from strongroom.web.http.access import current_identity
@@ -22,7 +22,7 @@ from strongroom.web.http.response import Response, json_response
 NODE_LOCATION: Final = Location("files.get_file", {"tenant_id": "tenantId", "file_id": "id"})
 """``Location`` of a new file or folder."""
 
-CHANGE_ERRORS: Final = (Forbidden, NotFound, RevisionConflict)
+CHANGE_ERRORS: Final = (Forbidden, NotFound, RevisionConflict, FileLocked)
 
 
 def node_details(view: NodeView, query: Json, path: Sequence[str] = ()) -> JsonRepresentation:
@@ -34,8 +34,7 @@ def node_details(view: NodeView, query: Json, path: Sequence[str] = ()) -> JsonR
     node, text, included = view.node, node_json(view), query["include"] or ""
     if "path" in included:
         [text] = _extended([text], "path", [path])
-    if "holds" in included:
-        [text] = _with_holds([text], node.tenant_id)
+    [text] = _with_marks([text], node.tenant_id, included)
     return _represented(text, node)
 
 
@@ -55,8 +54,7 @@ def listed_nodes(page: FilePage, query: Json, caller: AnyCaller, tenant_id: str)
     records, included = page.records, query["include"] or ""
     if "path" in included:
         records = _with_paths(records, caller, tenant_id)
-    if "holds" in included:
-        records = _with_holds(records, tenant_id)
+    records = _with_marks(records, tenant_id, included)
     content = envelope(page.page, included=page.included)
     return json_response(splice_records(content, records))
 
@@ -67,10 +65,19 @@ def _with_paths(records: Sequence[str], caller: AnyCaller, tenant_id: str) -> li
     return _extended(records, "path", [paths[node_id] for node_id in ids])
 
 
-def _with_holds(records: Sequence[str], tenant_id: str) -> list[str]:
+def _with_marks(records: Sequence[str], tenant_id: str, included: str) -> Sequence[str]:
+    """Return the JSON texts of nodes with their holds and locks, if the query demands them."""
+    marks = [mark for mark in (HOLDS, LOCKS) if mark in included]
+    if not marks:
+        return records
     ids = ids_of_json(records)
-    held = get_service(HeldNodes).find(current_identity(), tenant_id, ids)
-    return _extended(records, "isHeld", [None if held is None else node_id in held for node_id in ids])
+    held, locked = get_service(NodeMarks).find(current_identity(), tenant_id, ids, marks)
+    if HOLDS in marks:
+        is_held = [None if held is None else node_id in held for node_id in ids]
+        records = _extended(records, "isHeld", is_held)
+    if LOCKS in marks:
+        records = _extended(records, "isLocked", [node_id in locked for node_id in ids])
+    return records
 
 
 def _extended(records: Sequence[str], name: str, values: Sequence[object]) -> list[str]:

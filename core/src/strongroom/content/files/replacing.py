@@ -51,7 +51,7 @@ class ReplacingService:
         """
         with self._database.read() as connection:
             node = self._require_file(connection, caller, tenant_id, node_id, revision)
-            self._file_writer.rules.require_space(connection, node, incoming.size or 0)
+            self._file_writer.rules.require_space(connection, caller, node, incoming.size or 0)
         received = self._blobs.receive(
             incoming.source,
             size=incoming.size,

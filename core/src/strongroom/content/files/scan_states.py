@@ -122,7 +122,10 @@ class NodeContent:
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
             quarantined = self._quarantined(connection, tenant_id, file.id, blob_key)
-            released = [self._removal.remove(connection, admin, node) for node in quarantined]
+            # No user can keep malware by a lock.
+            released = [
+                self._removal.remove(connection, admin, node, heeds_locks=False) for node in quarantined
+            ]
         self._blobs.remove(list(chain.from_iterable(released)))
 
     def _quarantined(

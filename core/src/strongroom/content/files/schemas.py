@@ -1,6 +1,7 @@
 """Request and response schemas of files, folders and grants."""
 
-from typing import Any
+from itertools import combinations
+from typing import Any, Final
 
 from marshmallow import Schema, fields, validate
 
@@ -288,13 +289,18 @@ def _modified_after() -> Timestamp:
     )
 
 
+_INCLUDED: Final = [
+    ",".join(names) for count in (1, 2, 3) for names in combinations(("path", "holds", "locks"), count)
+]
+
+
 def _include() -> fields.String:
     return fields.String(
         load_default=None,
-        validate=validate.OneOf(["path", "holds", "path,holds"]),
+        validate=validate.OneOf(_INCLUDED),
         metadata={
             "description": "`path` adds the names on the path of each node, `holds` whether a hold is "
-            "on it"
+            "on it, `locks` whether it is locked"
         },
     )
 
@@ -406,4 +412,10 @@ class NodeSchema(Schema):
             "description": "With `include=holds`: whether a hold is on the file or folder itself; null: "
             "the caller may not see holds"
         },
+    )
+    isLocked = fields.Boolean(
+        metadata={
+            "description": "With `include=locks`: whether the file or folder itself is locked; a folder "
+            "around it may be"
+        }
     )

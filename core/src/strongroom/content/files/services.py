@@ -5,12 +5,13 @@ from functools import cached_property
 
 from strongroom.activity.audit.services import AuditServices
 from strongroom.content.files.access_explanation import AccessExplainer
+from strongroom.content.files.attributes import AttributeService
 from strongroom.content.files.copying import CopyingService
 from strongroom.content.files.grants import GrantService
 from strongroom.content.files.group_grants import GroupGrantService
-from strongroom.content.files.held_nodes import HeldNodes
 from strongroom.content.files.listing import FileListing
 from strongroom.content.files.moving import MovingService
+from strongroom.content.files.node_marks import NodeMarks
 from strongroom.content.files.node_paths import NodePaths
 from strongroom.content.files.paths import PathLookup
 from strongroom.content.files.reindexing import NameReindexing, OrderRecount
@@ -104,8 +105,12 @@ class FileServices(ServiceGroup):
         return NodePaths(self._database, self._clock, self._nodes.access)
 
     @cached_property
-    def held_nodes(self) -> HeldNodes:
-        return HeldNodes(self._database, self._tenants.memberships)
+    def node_marks(self) -> NodeMarks:
+        return NodeMarks(self._database, self._clock, self._tenants.memberships)
+
+    @cached_property
+    def attributes(self) -> AttributeService:
+        return AttributeService(self._database, self._nodes.access, self._nodes.tree)
 
     @cached_property
     def explainer(self) -> AccessExplainer:

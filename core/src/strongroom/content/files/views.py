@@ -185,7 +185,13 @@ blueprint = Blueprint(
     parameters={"owner_id": "Id of the user whose view of the files is listed; `me` is the caller"},
 )
 
-_CREATE_ERRORS = (errors.Forbidden, errors.NotFound, errors.NotAFolder, errors.NameConflict)
+_CREATE_ERRORS = (
+    errors.Forbidden,
+    errors.NotFound,
+    errors.NotAFolder,
+    errors.NameConflict,
+    errors.FileLocked,
+)
 _UPLOAD_ERRORS = (
     *_CREATE_ERRORS,
     errors.ValidationFailed,

@@ -24,6 +24,7 @@ from strongroom.content.nodes.effective_permission import (
     key_access_query,
 )
 from strongroom.content.nodes.grant_ends import with_granted_ends
+from strongroom.content.nodes.locks import has_lock
 from strongroom.content.nodes.models import NODE, Node, NodeType, Permission
 from strongroom.content.nodes.operations import NodeRule
 from strongroom.content.nodes.shared_reads import shared_of_folder
@@ -312,7 +313,7 @@ def _access(row: Sequence[Any], start: int = 0, *, record: RowMapper[Any]) -> No
 
 
 _ACCESS: Final = NodeAccessQuery()
-_PARENT: Final = NodeAccessQuery(with_granted_ends)
+_PARENT: Final = NodeAccessQuery(lambda query: with_granted_ends(query).add_columns(has_lock()))
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -384,7 +385,8 @@ class AccessControl:
     ) -> NodeAccess:
         """Return the caller's access to a folder, or to the top level, in which to create a node.
 
-        By default, :attr:`NodeAccess.more` are the :class:`Ends` of the caller's grants on the folder.
+        By default, :attr:`NodeAccess.more` are the :class:`Ends` of the caller's grants on the folder,
+        and whether anything in the tenant is locked.
 
         Raises:
             TokenInvalid: the login was revoked.

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Select, bindparam, true
 from strongroom.content.nodes.access import AccessControl, NodeAccess, NodeAccessQuery
 from strongroom.content.nodes.grant_ends import Ends
 from strongroom.content.nodes.hidden_names import HiddenNames
+from strongroom.content.nodes.locks import has_lock
 from strongroom.content.nodes.models import FOREVER, Node, NodeType, nodes
 from strongroom.content.nodes.names import numbered
 from strongroom.content.nodes.tree import ParentRef, Tree
@@ -22,12 +23,12 @@ from strongroom.foundation.caller import AnyCaller
 def _with_checks(query: Select[Any]) -> Select[Any]:
     sibling, used = nodes.alias("taken"), usage()
     is_taken = (sibling.c.parent_id == bindparam("node_id")) & (sibling.c.name == bindparam("name"))
-    columns = query.add_columns(sibling.c.type, *used.c)
+    columns = query.add_columns(sibling.c.type, sibling.c.id, has_lock(), *used.c)
     return columns.outerjoin(sibling, is_taken).outerjoin(used, true())
 
 
 _CHECKS: Final = NodeAccessQuery(_with_checks)
-"""The access to a folder, the node that has the name, and the usage of the tenant."""
+"""The access to a folder, the node that has the name, whether there are locks, and the usage."""
 
 _FOLDER_NAMES: Final = 100
 """Number of names that are tried for a folder whose name a file has."""
@@ -156,4 +157,5 @@ def _parent_ref(tenant_id: str, parent_id: str | None, access: NodeAccess) -> Pa
     # Neither members' permission at the top level nor administrators' permission expires.
     is_permanent = parent_id is None or access.role is Role.ADMIN
     writable_until = FOREVER if is_permanent else granted.write
-    return ParentRef(tenant_id, parent_id or tenant_id, granted.read, writable_until)
+    has_locks = bool(access.more[3])
+    return ParentRef(tenant_id, parent_id or tenant_id, granted.read, writable_until, has_locks)

@@ -144,7 +144,7 @@ class FileWriter:
             connection, caller, (tenant_id, place.parent_id), name
         )
         add = self._tree.add_numbered if is_numbered else self._tree.add
-        node = add(connection, place, name, caller.user_id, None)
+        node = add(connection, caller, place, name, None)
         self.events.record(connection, FileAction.FOLDER_CREATED, caller, node)
         return node
 
@@ -165,12 +165,12 @@ class FileWriter:
         """Create a file; with a number if its name is taken, by the rule or by a hidden node."""
         place = self.destinations.parent_ref(connection, caller, target.tenant_id, target.parent_id)
         try:
-            return self._tree.add(connection, place, target.name, caller.user_id, content)
+            return self._tree.add(connection, caller, place, target.name, content)
         except errors.NameConflict:
             is_renamed = target.on_conflict is OnConflict.RENAME
             if not is_renamed and not self.destinations.is_hidden(connection, caller, target):
                 raise
-        return self._tree.add_numbered(connection, place, target.name, caller.user_id, content)
+        return self._tree.add_numbered(connection, caller, place, target.name, content)
 
     def replace(
         self,
@@ -198,7 +198,7 @@ class FileWriter:
         )
         rules = self._guard.rules(connection, existing.tenant_id)
         archives = self._guard.archives(connection, rules, existing)
-        node = self._tree.replace_content(connection, existing, content, archives=archives)
+        node = self._tree.replace_content(connection, caller, existing, content, archives=archives)
         freed, blob_keys = existing.size, [existing.blob_key]
         if archives:
             keep = rules.settings.keep_versions

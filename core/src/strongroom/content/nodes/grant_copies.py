@@ -12,7 +12,7 @@ nodes in a wrong order, until `strongroom files reindex`.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import Column, Connection, Update, bindparam, or_, update
+from sqlalchemy import Column, Connection, bindparam, or_, select, update
 
 from strongroom.content.nodes.models import Node, grants, nodes
 from strongroom.content.nodes.node_filters import SortKey
@@ -42,15 +42,24 @@ _UPDATE: Final = Statement(
 )
 
 
-def _correcting() -> Update:
-    differs = or_(*(grants.c[name] != source for name, source in SOURCES.items()))
-    is_one = nodes.c.id.in_(bindparam("node_ids", expanding=True))
-    return (
-        update(grants).where(grants.c.node_id == nodes.c.id, is_one, _IS_LISTED, differs).values(SOURCES)
+_DIFFERS: Final = or_(*(grants.c[name] != source for name, source in SOURCES.items()))
+_CORRECT: Final = Statement(
+    lambda _: (
+        update(grants)
+        .where(
+            grants.c.node_id == nodes.c.id,
+            nodes.c.id.in_(bindparam("node_ids", expanding=True)),
+            _IS_LISTED,
+            _DIFFERS,
+        )
+        .values(SOURCES)
     )
-
-
-_CORRECT: Final = Statement(lambda _: _correcting())
+)
+_WRONG: Final = Statement(
+    select(nodes.c.id)
+    .join(grants, grants.c.node_id == nodes.c.id)
+    .where(nodes.c.id >= bindparam("from_id"), nodes.c.id <= bindparam("to_id"), _IS_LISTED, _DIFFERS)
+)
 
 
 def copied_columns(node: Node) -> dict[str, Any]:
@@ -74,3 +83,8 @@ def correct_copies(connection: Connection, node_ids: Sequence[str]) -> None:
     """Correct the values in the grants on some nodes, except names."""
     if node_ids:
         _CORRECT.execute(connection, {"node_ids": node_ids})
+
+
+def find_wrong_copies(connection: Connection, first: str, last: str) -> list[str]:
+    """Return the nodes from one id to another one with a grant whose values are wrong, except names."""
+    return _WRONG.scalars(connection, {"from_id": first, "to_id": last})

@@ -49,7 +49,7 @@ class NodeRemoval:
         if not self.keeps_deleted or node.scan in QUARANTINED:
             return self.remove(connection, caller, node)
         self._guard.require_detachable(connection, node)
-        self._trash.add(connection, caller.user_id, node)
+        self._trash.add(connection, caller, node)
         # Clients find the node nowhere from now on, so for them it is deleted.
         self._events.record(connection, FileAction.DELETED, caller, node)
         return []
@@ -60,15 +60,18 @@ class NodeRemoval:
         caller: AnyCaller,
         node: Node,
         override: Override | None = None,
+        *,
+        heeds_locks: bool = True,
     ) -> list[Released]:
         """Remove a node with its subtree; return the blobs that are no longer referenced.
 
         Raises:
+            FileLocked: a lock covers the node, or a node in its subtree, and is heeded.
             FileHeld: a hold covers the node, or a node in its subtree.
             FileRetained: content in the subtree is retained, and the override is not permitted.
         """
         self._guard.require_removable(connection, node, override)
-        removed = self._tree.remove(connection, node)
+        removed = self._tree.remove(connection, caller, node, heeds_locks=heeds_locks)
         if node.trash_id is not None:
             self._trash.shrink(connection, node.trash_id, removed.size)
         self._erasers.erase(connection, node.tenant_id, removed.node_ids)

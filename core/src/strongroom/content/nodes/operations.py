@@ -56,6 +56,15 @@ GRANT: Final = NodeRule("grant a permission", Scope.FILES_SHARE, permission=_MAN
 REVOKE: Final = NodeRule("revoke a permission", Scope.FILES_SHARE, permission=_MANAGE)
 EXPLAIN_ACCESS: Final = NodeRule("explain access", Scope.FILES_SHARE, permission=_MANAGE)
 
+SET_ATTRIBUTES: Final = NodeRule("change attributes", Scope.FILES_WRITE, permission=_WRITE)
+
+LIST_LOCKS: Final = NodeRule("list locks", Scope.FILES_READ, permission=_READ)
+LOCK: Final = NodeRule("lock", Scope.FILES_WRITE, permission=_WRITE)
+UNLOCK: Final = NodeRule("unlock", Scope.FILES_WRITE, permission=_WRITE)
+BREAK_LOCK: Final = NodeRule(
+    "unlock what another user has locked", Scope.FILES_SHARE, permission=_MANAGE
+)
+
 PLACE_HOLD: Final = OperationRule("place a hold")
 RELEASE_HOLD: Final = OperationRule("release a hold", None, Sensitive.FILES)
 LIST_HOLDS: Final = OperationRule("list holds", Scope.TENANTS_READ)

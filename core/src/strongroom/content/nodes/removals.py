@@ -15,6 +15,7 @@ from strongroom.foundation.caller import AnyCaller, Origin
 PURGE: Final = "file.purge"
 PURGE_VERSION: Final = "version.purge"
 UPDATE_VERSION: Final = "version.update"
+RELEASE_LOCK: Final = "lock.release"
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -51,6 +52,11 @@ class RemovalRecords:
         action = PURGE_VERSION if event is FileAction.VERSION_PURGED else UPDATE_VERSION
         details = {"number": str(version.number)}
         self._audit.record(connection, self._record(action, caller, node, details))
+
+    def record_lock(self, connection: Connection, caller: AnyCaller, node: Node, holder_id: str) -> None:
+        """Record in the audit log alone that the lock of another user on a node was released."""
+        details = {"user": holder_id}
+        self._audit.record(connection, self._record(RELEASE_LOCK, caller, node, details))
 
     def _record(self, action: str, caller: AnyCaller, node: Node, details: dict[str, str]) -> AuditEvent:
         origin = replace(self._origin(), address=caller.address, impersonator_id=caller.impersonator_id)

@@ -13,6 +13,7 @@ from strongroom.content.nodes.expiry import ExpiryRules
 from strongroom.content.nodes.file_erasers import FileErasers
 from strongroom.content.nodes.file_writer import FileWriter
 from strongroom.content.nodes.hidden_names import HiddenNames
+from strongroom.content.nodes.locks import NodeLocks
 from strongroom.content.nodes.node_removal import NodeRemoval
 from strongroom.content.nodes.removal_guard import RemovalGuard, held_bytes
 from strongroom.content.nodes.removals import RemovalRecords
@@ -30,11 +31,12 @@ from strongroom.content.storage.services import StorageServices
 from strongroom.content.tenants.services import TenantServices
 from strongroom.content.tenants.tenant_deletions import TenantDeletion
 from strongroom.identity.access_keys.services import AccessKeyServices
+from strongroom.identity.users.services import UserServices
 from strongroom.plugin_api.erasers import TenantEraser
 from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.pruning import PruneStep
-from strongroom.web.http.request import request_origin
+from strongroom.web.http.request import request_locks, request_origin
 from strongroom.web.services import PRUNING, BaseServices, Groups, ServiceGroup
 
 
@@ -45,6 +47,7 @@ class NodeServices(ServiceGroup):
         super().__init__(base, group)
         self._access_keys = group(AccessKeyServices)
         self._tenants = group(TenantServices)
+        self._users = group(UserServices).users
         self._audit = group(AuditServices).audit
         self._storage = group(StorageServices)
         self._scanning = group(ScanningServices)
@@ -87,7 +90,11 @@ class NodeServices(ServiceGroup):
 
     @cached_property
     def tree(self) -> Tree:
-        return Tree(self._node_clock, self.visibility)
+        return Tree(self._node_clock, self.visibility, self.locks)
+
+    @cached_property
+    def locks(self) -> NodeLocks:
+        return NodeLocks(self._clock, self._users, request_locks)
 
     @cached_property
     def file_events(self) -> FileEvents:

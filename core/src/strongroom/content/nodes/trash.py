@@ -23,7 +23,7 @@ from strongroom.content.nodes.models import NODE, Node, nodes, trash
 from strongroom.content.nodes.removal_guard import RemovalGuard
 from strongroom.content.nodes.tree import Tree
 from strongroom.content.nodes.versions import read_contents
-from strongroom.foundation.caller import Override
+from strongroom.foundation.caller import AnyCaller, Override
 from strongroom.foundation.database.paging import Page, Paging, select_page
 from strongroom.foundation.database.rows import RowMapper
 from strongroom.foundation.database.statements import Statement
@@ -130,17 +130,17 @@ class Trash:
     _tree: Tree
     _guard: RemovalGuard
 
-    def add(self, connection: Connection, user_id: str, node: Node) -> None:
+    def add(self, connection: Connection, caller: AnyCaller, node: Node) -> None:
         """Move a live node with its subtree to the trash.
 
         Raises:
             RevisionConflict: the node has changed since it was read.
         """
         entry_id = new_id()
-        size = self._tree.detach(connection, node, entry_id)
+        size = self._tree.detach(connection, caller, node, entry_id)
         parent_id = node.parent_id or node.tenant_id
         now = self._clock.now()
-        entry = TrashEntry(entry_id, node.id, node.tenant_id, parent_id, user_id, now, size, None)
+        entry = TrashEntry(entry_id, node.id, node.tenant_id, parent_id, caller.user_id, now, size, None)
         _ADD.execute(connection, ENTRY.values(entry))
 
     def find(self, connection: Connection, tenant_id: str, node_id: str) -> TrashedNode | None:
@@ -183,13 +183,20 @@ class Trash:
         parameters = {"before": before, "at_most": at_most}
         return _DUE.all(connection, {**parameters, "after_at": start[0], "after_id": start[1]})
 
-    def restore(self, connection: Connection, trashed: TrashedNode, parent_id: str, name: str) -> Node:
+    def restore(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        trashed: TrashedNode,
+        parent_id: str,
+        name: str,
+    ) -> Node:
         """Put an entry's subtree into a folder, and remove the entry.
 
         Raises:
             NameConflict: the name is taken in the folder.
         """
-        restored = self._tree.attach(connection, trashed.node, parent_id, name)
+        restored = self._tree.attach(connection, caller, trashed.node, parent_id, name)
         _FORGET.execute(connection, {"of_id": trashed.entry.id})
         return restored
 

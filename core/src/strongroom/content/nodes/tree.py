@@ -1,4 +1,7 @@
-"""Changes the tree of nodes within the caller's transaction; permissions are checked by the caller."""
+"""Changes the tree of nodes within the caller's transaction, unless a lock forbids it.
+
+Permissions are checked by the caller.
+"""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Final
@@ -21,6 +24,7 @@ from sqlalchemy.exc import IntegrityError
 from strongroom.clock import Clock, next_revision
 from strongroom.content.nodes import child_counts, name_index
 from strongroom.content.nodes.grant_copies import copied_columns, update_copies
+from strongroom.content.nodes.locks import NodeLocks
 from strongroom.content.nodes.models import (
     FOREVER,
     NODE,
@@ -36,6 +40,7 @@ from strongroom.content.nodes.models import (
 from strongroom.content.nodes.names import numbered
 from strongroom.content.nodes.visibility import Visibility
 from strongroom.foundation.cache import BuiltOnce
+from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.collation import sort_key
 from strongroom.foundation.database import long_statements
 from strongroom.foundation.database.changes import Change
@@ -103,12 +108,14 @@ class ParentRef:
         parent_id: the parent folder: the tenant's root for a top-level node.
         visible_until: when the creator's grants on the parent and its ancestors expire; 0 without any.
         writable_until: when the creator's permission to write to the parent expires.
+        has_locks: whether anything in the tenant may be locked.
     """
 
     tenant_id: str
     parent_id: str
     visible_until: int = 0
     writable_until: int = FOREVER
+    has_locks: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +141,14 @@ class RemovedSubtree:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Tree:
-    """Creates, moves, changes and removes nodes."""
+    """Creates, moves, changes and removes nodes, which the caller may not have locked for others.
+
+    Each change of nodes that exist raises ``FileLocked`` if a lock forbids it.
+    """
 
     _clock: Clock
     _visibility: Visibility
+    locks: NodeLocks
 
     def add_root(self, connection: Connection, tenant_id: str, user_id: str) -> None:
         """Create the tenant's root node, unless another transaction has created it."""
@@ -154,19 +165,21 @@ class Tree:
     def add(
         self,
         connection: Connection,
+        caller: AnyCaller,
         place: ParentRef,
         name: str,
-        owner_id: str,
         content: FileContent | None,
     ) -> Node:
         """Create a file, or without content a folder, in a folder.
 
-        The creator is granted ``manage`` for as long as the creator may write to the folder.
+        The caller is granted ``manage`` for as long as the caller may write to the folder.
 
         Raises:
             NameConflict: the name is taken.
             NotFound: the folder was deleted concurrently.
         """
+        if place.has_locks:
+            self.locks.require(connection, caller, place.tenant_id, [place.parent_id])
         now = self._clock.now()
         node = Node(
             id=new_id(),
@@ -178,7 +191,7 @@ class Tree:
             size=content.size if content else 0,
             content_type=content.content_type if content else None,
             checksum=content.checksum if content else None,
-            owner_id=owner_id,
+            owner_id=caller.user_id,
             created_at=now,
             updated_at=now,
             revision=now,
@@ -198,14 +211,14 @@ class Tree:
     def add_numbered(
         self,
         connection: Connection,
+        caller: AnyCaller,
         place: ParentRef,
         name: str,
-        owner_id: str,
         content: FileContent | None,
     ) -> Node:
         """Do the same as :meth:`add`, under "name" or a free one of "name (1)", "name (2)"..."""
         free = self.free_name(connection, place.parent_id, name)
-        return self.add(connection, place, free, owner_id, content)
+        return self.add(connection, caller, place, free, content)
 
     def free_name(self, connection: Connection, parent_id: str, name: str) -> str:
         """Return the name if it is free in a folder, otherwise a free name with a number.
@@ -238,13 +251,17 @@ class Tree:
         parameters = {"node_id": node_id, "folder_id": folder_id}
         return _IS_WITHIN.first(connection, parameters) is not None
 
-    def move(self, connection: Connection, node: Node, parent_id: str, name: str) -> Node:
+    def move(
+        self, connection: Connection, caller: AnyCaller, node: Node, parent_id: str, name: str
+    ) -> Node:
         """Change the parent folder or the name of a node, or both. Its descendants are not changed.
 
         Raises:
             NameConflict: the name is taken in the folder.
             RevisionConflict: the node has changed since it was read.
         """
+        places = {node.parent_id or node.tenant_id, parent_id}
+        self.locks.require(connection, caller, node.tenant_id, [node.id, *places], node)
         # The tenant lock prevents a race between this check and the update.
         if self.find_child(connection, parent_id, name) is not None:
             raise NameConflict.of_taken_name()
@@ -267,12 +284,16 @@ class Tree:
         """Return a node of a tenant, in the trash or not, or ``None``."""
         return _OF_ID.first(connection, {"of_id": node_id, "of_tenant": tenant_id})
 
-    def detach(self, connection: Connection, node: Node, trash_id: str) -> int:
+    def detach(self, connection: Connection, caller: AnyCaller, node: Node, trash_id: str) -> int:
         """Take a node with its subtree out of the tree, into the trash; return its size in bytes.
+
+        This ends the locks in the subtree.
 
         Raises:
             RevisionConflict: the node has changed since it was read.
         """
+        if self._require_removable(connection, caller, node):
+            self.locks.end_within(connection, node)
         of_entry, is_folder = {"node_id": node.id, "of_trash": trash_id}, node.type == NodeType.FOLDER
         with long_statements(connection, wanted=is_folder):
             self._visibility.hide(connection, node.id)
@@ -285,13 +306,16 @@ class Tree:
             size: int = _SIZE.scalar(connection, of_entry) if is_folder else node.size
             return size
 
-    def attach(self, connection: Connection, node: Node, parent_id: str, name: str) -> Node:
+    def attach(
+        self, connection: Connection, caller: AnyCaller, node: Node, parent_id: str, name: str
+    ) -> Node:
         """Put a detached node with its subtree into a folder.
 
         Raises:
             NameConflict: the name is taken in the folder.
             RevisionConflict: the node has changed since it was read.
         """
+        self.locks.require(connection, caller, node.tenant_id, [parent_id])
         if self.find_child(connection, parent_id, name) is not None:
             raise NameConflict.of_taken_name()
         changed = self._change(connection, node, parent_id=parent_id, name=name, trash_id=None)
@@ -304,7 +328,13 @@ class Tree:
         return changed
 
     def replace_content(
-        self, connection: Connection, node: Node, content: FileContent, *, archives: bool = False
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        node: Node,
+        content: FileContent,
+        *,
+        archives: bool = False,
     ) -> Node:
         """Replace the content of a file.
 
@@ -315,13 +345,18 @@ class Tree:
         Raises:
             RevisionConflict: the file has changed since it was read.
         """
+        self.locks.require(connection, caller, node.tenant_id, [node.id])
         versions = (node.versions or 0) + 1 if archives else node.versions
         changed = self._change(connection, node, **asdict(content), versions=versions)
         child_counts.changed(connection, node, changed)
         return changed
 
-    def remove(self, connection: Connection, node: Node) -> RemovedSubtree:
-        """Remove a node with its subtree; foreign keys delete the grants and child counts."""
+    def remove(
+        self, connection: Connection, caller: AnyCaller, node: Node, *, heeds_locks: bool = True
+    ) -> RemovedSubtree:
+        """Remove a node with its subtree; foreign keys delete the grants, child counts and locks."""
+        if heeds_locks:
+            self._require_removable(connection, caller, node)
         subtree = {"node_id": node.id}
         # Read before the removal, because the blobs are released and the quota is corrected by these
         # rows.
@@ -332,6 +367,14 @@ class Tree:
         blob_keys = [row.blob_key for row in (*subtree_rows, *versions) if row.blob_key is not None]
         sizes = [sum(row.size for row in rows) for rows in (subtree_rows, versions)]
         return RemovedSubtree(tuple(row.id for row in subtree_rows), tuple(blob_keys), *sizes)
+
+    def _require_removable(self, connection: Connection, caller: AnyCaller, node: Node) -> bool:
+        """Check that no lock forbids a removal; return whether anything in the tenant is locked."""
+        # What is in the trash is in no folder, and has no locks.
+        if node.trash_id is not None:
+            return False
+        around = [node.id, node.parent_id or node.tenant_id]
+        return self.locks.require(connection, caller, node.tenant_id, around, node)
 
     def _change(self, connection: Connection, node: Node, **values: Any) -> Node:
         now = self._clock.now()

@@ -46,11 +46,12 @@ class UploadRules:
             NotFound: the folder does not exist.
             NotAFolder: the parent is a file.
             NameConflict: the name is taken.
+            FileLocked: a lock forbids it.
             PayloadTooLarge: the file is larger than allowed.
             StorageFull: the tenant's quota would be exceeded.
         """
         target, access = self._destinations.find_parent(connection, caller, target)
-        taken_type, used, quota = access.more
+        taken_type, taken_id, has_lock, used, quota = access.more
         if target.folders or (taken_type and self._destinations.is_hidden(connection, caller, target)):
             # The file will be in a folder that does not exist, and whose names are all free, or gets a
             # number.
@@ -60,22 +61,29 @@ class UploadRules:
         if size > self.max_file_bytes:
             raise errors.PayloadTooLarge
         replaces = taken_type is not None and target.on_conflict is OnConflict.REPLACE
+        if has_lock:
+            changed = taken_id if replaces else target.folder_id
+            self._tree.locks.require(connection, caller, target.tenant_id, [changed])
         # Most content fits in any case; only otherwise are the replaced file and its rules read.
         if replaces and not self._quota.fits(used, quota, size):
             size -= self._freed_by_name(connection, target)
         self._quota.check(target.tenant_id, used, quota, size)
 
-    def require_space(self, connection: Connection, replaced: Node, size: int) -> None:
-        """Check that new content of a file fits. ``FileWriter.replace`` repeats the check.
+    def require_space(
+        self, connection: Connection, caller: AnyCaller, replaced: Node, size: int
+    ) -> None:
+        """Check that a file may get new content. ``FileWriter.replace`` repeats the check.
 
         Args:
             connection: the caller's transaction.
             size: size of the content in bytes as far as known, 0 if unknown.
 
         Raises:
+            FileLocked: a lock forbids it.
             FileHeld, FileRetained: the content is in quarantine, and must be kept nevertheless.
             StorageFull: the tenant's quota would be exceeded.
         """
+        self._tree.locks.require(connection, caller, replaced.tenant_id, [replaced.id])
         tenant = self._quota.find(connection, replaced.tenant_id)
         used = tenant.used_bytes + tenant.reserved_bytes
         if not self._quota.fits(used, tenant.quota_bytes, size):

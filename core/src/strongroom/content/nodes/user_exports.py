@@ -4,6 +4,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, select
 
+from strongroom.content.nodes.attributes import node_attributes
 from strongroom.content.nodes.models import nodes
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.user_rows import UserRows
@@ -24,9 +25,24 @@ _FILES: Final = UserRows(
         nodes.c.trash_id.is_not(None).label("inTrash"),
     ).where(nodes.c.owner_id == bindparam("of_user"), nodes.c.id != nodes.c.tenant_id)
 )
+_ATTRIBUTES: Final = UserRows(
+    select(
+        nodes.c.tenant_id.label("tenantId"),
+        node_attributes.c.node_id.label("fileId"),
+        node_attributes.c.plugin,
+        node_attributes.c.name,
+        node_attributes.c.value,
+    )
+    .join_from(node_attributes, nodes)
+    .where(nodes.c.owner_id == bindparam("of_user"))
+)
 
 
 def file_exports(database: Database) -> list[UserExport]:
-    """Return the file with the names of the user's files and folders."""
-    title = "The names of your files and folders, without content"
-    return [UserExport("files", title, _FILES.bind(database))]
+    """Return the files with the names of the user's files and folders, and with their attributes."""
+    names = "The names of your files and folders, without content"
+    attributes = "What applications have stored about your files and folders"
+    return [
+        UserExport("files", names, _FILES.bind(database)),
+        UserExport("file-attributes", attributes, _ATTRIBUTES.bind(database)),
+    ]

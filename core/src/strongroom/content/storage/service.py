@@ -32,15 +32,15 @@ from strongroom.content.storage.reserved_keys import ReservedKeys
 from strongroom.content.storage.stores import Backends, Stores
 from strongroom.content.storage.streams import Inspect, MeteredSource, ReadingFailed, StoredObjectSource
 from strongroom.foundation.database import Database
+from strongroom.foundation.database.effects import without_effect
 from strongroom.foundation.database.rows import get_columns
 from strongroom.foundation.database.statements import Statement
-from strongroom.foundation.errors import NotFound, StrongroomError
+from strongroom.foundation.errors import NotFound, StrongroomError, Unavailable
 from strongroom.plugin_api.storage import (
     ByteSource,
     ByteStream,
     LocalPaths,
     ObjectNotFound,
-    StorageError,
     StorageUnavailable,
 )
 
@@ -66,7 +66,7 @@ _RELEASE: Final = Statement(
     lambda _: (
         update(blobs)
         .where(_OF_KEYS, is_unreferenced())
-        .values(state=BlobState.DISCARDED.value)
+        .values(state=BlobState.DISCARDED.value, removable_at=bindparam("not_before"))
         .returning(*RELEASED)
     ),
     released,
@@ -117,6 +117,7 @@ class BlobService:
     Args:
         target: the name of the storage for new blobs.
         kept_bytes: the maximum size of content that :class:`ReceivedBlob` contains.
+        removal_delay: for how long released blobs are kept, in milliseconds.
     """
 
     def __init__(
@@ -127,6 +128,7 @@ class BlobService:
         target: str,
         *,
         kept_bytes: int = 0,
+        removal_delay: int = 0,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -134,6 +136,7 @@ class BlobService:
         self.storages = Stores(backends, clock, self.ownership)
         self.target = target
         self._kept_bytes = kept_bytes
+        self._removal_delay = removal_delay
         self.leases = DeletionLeases(database, clock)
         self._keys = ReservedKeys(self._reserve, clock)
         self._removal = BlobRemoval(database, clock, self.storages, self.leases)
@@ -198,6 +201,7 @@ class BlobService:
         ADD_BLOB.execute(connection, self._pending_row(key, storage, removable_at))
         return key
 
+    @without_effect()
     def _reserve(self, count: int) -> list[str]:
         """Insert pending rows for objects of :meth:`receive`, and return their keys.
 
@@ -227,7 +231,7 @@ class BlobService:
         """Mark a received blob as stored, in the transaction that inserts the reference to it.
 
         Raises:
-            StorageError: the pending row was discarded because the upload took too long.
+            Unavailable: there is no pending row, so the client has to send the content again.
         """
         known = {
             "of_key": blob.key,
@@ -235,30 +239,43 @@ class BlobService:
             "of_checksum": blob.checksum,
             "of_crc32": blob.crc32,
         }
-        # No pending row: garbage collection took the upload for abandoned and discarded it. A clock that
-        # was set forward may have caused that, so the other reserved keys are not used either.
+        # No pending row: garbage collection took the upload for abandoned and discarded it, perhaps
+        # after a clock was set forward. Or a promoted standby lacks the row, because reserving it is not
+        # durable. So the other reserved keys are not used either.
         if _COMMIT.execute(connection, known) != 1:
             self._keys.clear()
-            raise StorageError("the upload took too long and was discarded")
+            raise Unavailable(retry_after=1)
 
     def drop_scope(self, scope: str) -> None:
         """Make the objects of a tenant unreadable in all storages that separate tenants."""
         for store in self.storages.values():
             store.drop_scope(scope)
 
-    def release(self, connection: Connection, keys: Sequence[str]) -> list[Released]:
-        """Mark blobs as discarded, except those that are still referred to; return their locations.
+    def release(
+        self, connection: Connection, keys: Sequence[str], *, at_once: bool = False
+    ) -> list[Released]:
+        """Mark blobs as discarded, except those still in use; return those that may be removed now.
 
         Call it in the transaction that deleted references, after their deletion. Files of one tenant may
         share a blob, so the caller holds the lock on the tenant. After the commit, :meth:`remove` or
         :meth:`collect` deletes the objects.
+
+        Args:
+            at_once: the blobs were never content of a file, so no recovery needs them.
         """
-        return [
+        # A recovery of the database to an earlier moment needs the bytes of that moment.
+        delay = 0 if at_once else self._removal_delay
+        not_before = self._clock.now() + delay if delay else None
+        discarded = [
             item
             for start in range(0, len(keys), _BATCH)
-            for item in _RELEASE.all(connection, {"of_keys": keys[start : start + _BATCH]})
+            for item in _RELEASE.all(
+                connection, {"of_keys": keys[start : start + _BATCH], "not_before": not_before}
+            )
         ]
+        return [] if delay else discarded
 
+    @without_effect()
     def discard(self, key: str) -> None:
         """Delete a pending blob and its object; a stored blob is not changed.
 
@@ -360,6 +377,7 @@ class BlobService:
         with self._database.read() as connection:
             return {item.key: item.place for item in _LOCATIONS.all(connection, {"of_keys": keys})}
 
+    @without_effect()
     def _discard_pending(self, key: str) -> list[Released]:
         with self._database.write() as connection:
             row = _DISCARD_PENDING.first(connection, {"of_key": key})

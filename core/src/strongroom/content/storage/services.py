@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
+from strongroom.clock import DAY
 from strongroom.content.storage.delivery import Delivery, DeliveryRoute
 from strongroom.content.storage.namespaces import Namespace
 from strongroom.content.storage.service import BlobService
@@ -34,6 +35,7 @@ class StorageServices(ServiceGroup):
             base.settings.files.storage,
             # Scans during an upload need its content.
             kept_bytes=base.settings.advanced.scan_inline_max_bytes if has_scans else 0,
+            removal_delay=base.settings.files.removal_delay_days * DAY,
         )
         self._base.resources.callback(blobs.close)
         return blobs

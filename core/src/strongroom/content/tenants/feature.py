@@ -18,6 +18,7 @@ class TenantsFeature(Feature):
 
     blueprints = ("views:blueprint",)
     services = "services:TenantServices"
+    resource_kinds = "resource_kinds:KINDS"
 
     def register_event_types(self) -> Iterable[CoreEvent]:
         return [

@@ -24,6 +24,7 @@ from strongroom.foundation.database import Database
 from strongroom.foundation.database.installation import require_code
 from strongroom.foundation.database.named_rows import with_sort_key
 from strongroom.foundation.database.paging import Page, Paging, select_page
+from strongroom.foundation.database.replica_reads import replica_read
 from strongroom.foundation.database.statements import Statement, dynamic
 from strongroom.foundation.errors import (
     Forbidden,
@@ -42,6 +43,17 @@ _DEMANDS_OBEYED_SINCE: Final = "0016"
 """The schema revision of the oldest code that refuses logins which do not meet a demand."""
 
 _ADD: Final = Statement(insert(tenants))
+_IDENTIFIED: Final = Statement(
+    select(tenants)
+    .join(tenant_members, tenant_members.c.tenant_id == tenants.c.id)
+    .where(
+        tenant_members.c.user_id == bindparam("user_id"),
+        tenants.c.deleted_at.is_(None),
+        (tenants.c.name == bindparam("identifier")) | (tenants.c.id == bindparam("identifier")),
+    )
+    .order_by(tenants.c.id),
+    TENANT,
+)
 # The row lock serializes changes, so a concurrent one is detected by its revision.
 _LOCK_REVISION: Final = Statement(
     select(tenants.c.revision)
@@ -196,6 +208,14 @@ class TenantService:
             mine &= tenants.c.id == identity.key.tenant_id
         return self._page_of_members(mine, paging)
 
+    def find_of_caller(self, identity: Identity, identifier: str) -> list[Tenant]:
+        """Return the caller's tenants with an id or a whole name, sorted by id."""
+        limit = None if identity.key is None else identity.key.tenant_id
+        parameters = {"user_id": identity.user_id, "identifier": identifier}
+        with self._database.read_one() as connection:
+            rows = _IDENTIFIED.all(connection, parameters)
+        return [self.quota.with_default(row) for row in rows if limit in (None, row.id)]
+
     def of_member(self, identity: Identity, user_id: str, paging: Paging) -> Page[Tenant]:
         """Return a page of the tenants of a user, sorted by name; none of an unknown user.
 
@@ -216,6 +236,7 @@ class TenantService:
         with self._database.read() as connection:
             return select_page(connection, query, count, paging, self.quota.tenant)
 
+    @replica_read
     def of_server(self, identity: Identity, paging: Paging) -> Page[Tenant]:
         """Return a page of all tenants, sorted by name.
 
@@ -230,6 +251,7 @@ class TenantService:
         with self._database.read() as connection:
             return select_page(connection, query, count, paging, self.quota.tenant)
 
+    @replica_read
     def members(
         self, identity: Identity, tenant_id: str, paging: Paging
     ) -> tuple[Page[Member], list[dict[str, str]]]:
@@ -258,9 +280,25 @@ class TenantService:
             self._memberships.require_admin(connection, tenant_id, identity)
             self._require_consent(connection, identity, tenant_id, user_id)
             self._users.get(connection, user_id)
-            member = self._memberships.put(connection, tenant_id, user_id, role)
-            details = {"user": user_id, "role": role.value}
-            self._record(connection, "member.put", identity, tenant_id, origin, details)
+            return self.begin_membership(connection, identity, tenant_id, user_id, role, origin)
+
+    def begin_membership(
+        self,
+        connection: Connection,
+        identity: Identity,
+        tenant_id: str,
+        user_id: str,
+        role: Role,
+        origin: Origin,
+    ) -> Member:
+        """Put a member within the caller's transaction, for callers who have checked that they may.
+
+        Raises:
+            LastAdministrator: the tenant would have no administrator left.
+        """
+        member = self._memberships.put(connection, tenant_id, user_id, role)
+        details = {"user": user_id, "role": role.value}
+        self._record(connection, "member.put", identity, tenant_id, origin, details)
         return member
 
     def _require_consent(
@@ -288,11 +326,30 @@ class TenantService:
                 self._memberships.require_admin(connection, tenant_id, identity)
             elif self._memberships.caller_role(connection, tenant_id, identity) is None:
                 return
-            if self._memberships.remove(connection, tenant_id, user_id):
-                cause = DeactivationCause.MEMBERSHIP_END
-                self._deactivations.deactivate(connection, user_id, cause, tenant_id=tenant_id)
-                details = {"user": user_id}
-                self._record(connection, "member.remove", identity, tenant_id, origin, details)
+            self.end_membership(connection, identity, tenant_id, user_id, origin)
+
+    def end_membership(
+        self,
+        connection: Connection,
+        identity: Identity,
+        tenant_id: str,
+        user_id: str,
+        origin: Origin,
+    ) -> bool:
+        """Remove a member within the caller's transaction, for callers who have checked that they may.
+
+        Returns:
+            Whether the membership existed.
+
+        Raises:
+            LastAdministrator: the tenant would have no administrator left.
+        """
+        if not self._memberships.remove(connection, tenant_id, user_id):
+            return False
+        cause = DeactivationCause.MEMBERSHIP_END
+        self._deactivations.deactivate(connection, user_id, cause, tenant_id=tenant_id)
+        self._record(connection, "member.remove", identity, tenant_id, origin, {"user": user_id})
+        return True
 
     def _require_met(self, identity: Identity, changes: dict[str, Any]) -> None:
         """Require that the caller meets a new demand, so that administrators cannot lock themselves out.

@@ -58,6 +58,7 @@ blueprint = Blueprint(
         errors.Forbidden,
         errors.NotFound,
         errors.NameConflict,
+        errors.FileLocked,
         errors.NotAFolder,
         errors.NotAMember,
         errors.MoveIntoItself,

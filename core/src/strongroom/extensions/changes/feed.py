@@ -19,6 +19,7 @@ from strongroom.content.nodes.events import FileAction, FileEvent
 from strongroom.extensions.events.stream import changes_after, newest_change
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
+from strongroom.foundation.database.replica_reads import replica_read
 from strongroom.foundation.errors import CursorExpired
 from strongroom.identity.users.service import UserService
 from strongroom.plugin_api.events import ACTOR, ON_BEHALF_OF
@@ -51,6 +52,7 @@ class ChangeFeed:
     _access: AccessControl
     _users: UserService
 
+    @replica_read
     def page(self, caller: AnyCaller, tenant_id: str, cursor: int | None, limit: int) -> ChangePage:
         """Return the changes after a cursor; without one, none and the cursor of the newest change.
 

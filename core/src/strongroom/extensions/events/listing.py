@@ -11,6 +11,7 @@ from strongroom.content.tenants.memberships import Memberships
 from strongroom.foundation.caller import Identity
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging, select_page
+from strongroom.foundation.database.replica_reads import replica_read
 from strongroom.foundation.database.statements import Statement
 from strongroom.identity.users.service import UserService
 
@@ -57,6 +58,7 @@ class FileEventListing:
     _memberships: Memberships
     _users: UserService
 
+    @replica_read
     def page(
         self, identity: Identity, tenant_id: str, chosen: FileEventFilter, paging: Paging
     ) -> tuple[Page[FileEvent], Summaries]:

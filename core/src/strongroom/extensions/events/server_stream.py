@@ -1,8 +1,8 @@
 """The stream of the server: reads the audit chain as events.
 
-The chain is written in the transaction of each action, and its sequence has no gaps. So it is the outbox
-of these events, and nothing is written twice. Only the listed members of a record become data: client
-addresses, user agents and request ids stay in the audit log.
+Audit events are written in the transaction of each action, and the sequence of their chain has no gaps.
+So it is the outbox of these events, and nothing is written twice. Only the listed members of a record
+become data: client addresses, user agents and request ids stay in the audit log.
 """
 
 from collections.abc import Mapping
@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from strongroom.activity.audit.models import AuditRecord
+from strongroom.activity.audit.sealing import seal
 from strongroom.activity.audit.service import newest_sequence, records_after
 from strongroom.activity.events.streams import Batch
+from strongroom.foundation.database import Database
 from strongroom.plugin_api.events import SERVER, Event
 from strongroom.web.core_events import Convert, Outcome
 
@@ -45,6 +47,10 @@ class ServerStream:
     """The source of :data:`~strongroom.plugin_api.events.SERVER`."""
 
     _sources: Sources
+
+    def prepare(self, database: Database) -> None:
+        """Give committed audit events their places in the chain."""
+        seal(database)
 
     def read(self, connection: Connection, stream: str, after: int, limit: int) -> Batch:  # noqa: ARG002
         """Return the events among the next ``limit`` records."""

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Select, bindparam, func, select
 from strongroom.activity.events.declarations import acting_data
 from strongroom.activity.events.streams import Batch
 from strongroom.content.nodes.events import FileAction, FileEvent, file_events
+from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement
 from strongroom.plugin_api.events import Event
 
@@ -53,6 +54,9 @@ def newest_change(connection: Connection, tenant_id: str) -> int:
 
 class TenantStreams:
     """The source of the tenants' streams."""
+
+    def prepare(self, database: Database) -> None:
+        """Do nothing: a change has its number before its commit."""
 
     def read(self, connection: Connection, stream: str, after: int, limit: int) -> Batch:
         """Return the next ``limit`` changes."""

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, bindparam, delete, func, select
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock, iso_format
-from strongroom.content.files.held_nodes import READERS
+from strongroom.content.files.node_marks import READERS
 from strongroom.content.nodes.models import Node, trash
 from strongroom.content.nodes.removal_guard import RemovalGuard, is_in_force
 from strongroom.content.nodes.retention_clock import RetentionClock

@@ -45,6 +45,7 @@ from strongroom.foundation.cache import BuiltOnce
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging, make_page
+from strongroom.foundation.database.replica_reads import replica_read
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.database.text_index import Source, TextMatch
 from strongroom.identity.users.service import UserService
@@ -141,6 +142,7 @@ class FileSearch:
     _access: AccessControl
     _users: UserService
 
+    @replica_read
     def search(self, caller: AnyCaller, tenant_id: str, wanted: NodeSearch, paging: Paging) -> FilePage:
         """Return a page of the nodes that the caller can see and whose names contain a text.
 

@@ -103,6 +103,29 @@ class TransferService:
             ValidationFailed: both users are the same.
             NotAMember: the other user is not a member of the tenant.
         """
+        return self._transfer(identity, identity.user_id, tenant_id, user_id, to_user_id, origin)
+
+    def transfer_of_directory(
+        self, tenant_id: str, user_id: str, to_user_id: str, origin: Origin
+    ) -> Transferred:
+        """Transfer as :meth:`transfer` does, as the configuration of a directory says.
+
+        An administrator of the tenant has chosen the new owner before.
+
+        Raises:
+            ValidationFailed, NotAMember: as :meth:`transfer`.
+        """
+        return self._transfer(None, None, tenant_id, user_id, to_user_id, origin)
+
+    def _transfer(
+        self,
+        identity: Identity | None,
+        actor_id: str | None,
+        tenant_id: str,
+        user_id: str,
+        to_user_id: str,
+        origin: Origin,
+    ) -> Transferred:
         if user_id == to_user_id:
             raise ValidationFailed.of_field("toUserId", "same-user", "Must be another member.")
         users = {"tenant_id": tenant_id, "from_user": user_id, "to_user": to_user_id}
@@ -112,10 +135,10 @@ class TransferService:
         done = Transferred(owned, held)
         with self._database.write() as connection:
             self._require(connection, identity, users)
-            self._record(connection, identity, users, done, origin)
+            self._record(connection, actor_id, users, done, origin)
         return done
 
-    def _turns(self, identity: Identity, users: Mapping[str, str], turn: Turn) -> int:
+    def _turns(self, identity: Identity | None, users: Mapping[str, str], turn: Turn) -> int:
         """Repeat a turn until it changes nothing; each checks the rights again."""
         total = 0
         while True:
@@ -126,9 +149,14 @@ class TransferService:
                 return total
             total += changed
 
-    def _require(self, connection: Connection, identity: Identity, users: Mapping[str, str]) -> None:
+    def _require(
+        self, connection: Connection, identity: Identity | None, users: Mapping[str, str]
+    ) -> None:
         tenant_id = users["tenant_id"]
-        self._memberships.lock_as_admin(connection, tenant_id, identity)
+        if identity is None:
+            self._memberships.lock_tenant(connection, tenant_id)
+        else:
+            self._memberships.lock_as_admin(connection, tenant_id, identity)
         if self._memberships.role(connection, tenant_id, users["to_user"]) is None:
             raise NotAMember.of_field("toUserId", "not-a-member", "Must be a member of the tenant.")
 
@@ -166,7 +194,7 @@ class TransferService:
         # The former holder may have seen the parents of the nodes through other grants.
         self._visibility.refresh_on(connection, users["to_user"], ids)
 
-    def _refresh(self, identity: Identity, users: Mapping[str, str]) -> None:
+    def _refresh(self, identity: Identity | None, users: Mapping[str, str]) -> None:
         """Recompute the new holder's top-level nodes, whose folders may have been transferred later."""
         with self._database.read() as connection:
             ids = self._visibility.top_level(connection, users["tenant_id"], users["to_user"])
@@ -178,14 +206,14 @@ class TransferService:
     def _record(
         self,
         connection: Connection,
-        identity: Identity,
+        actor_id: str | None,
         users: Mapping[str, str],
         done: Transferred,
         origin: Origin,
     ) -> None:
         event = AuditEvent(
             "member.transfer",
-            actor_id=identity.user_id,
+            actor_id=actor_id,
             target_type="tenant",
             target_id=users["tenant_id"],
             origin=origin,

@@ -19,6 +19,7 @@ from strongroom.extensions.trash.access import TrashAccess
 from strongroom.foundation.caller import AnyCaller
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging
+from strongroom.foundation.database.replica_reads import replica_read
 from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import NotFound, ParentGone
 from strongroom.identity.users.service import UserService
@@ -65,6 +66,7 @@ class TrashService:
     _users: UserService
     _guard: RemovalGuard
 
+    @replica_read
     def page(
         self, caller: AnyCaller, tenant_id: str, paging: Paging
     ) -> tuple[Page[TrashedNode], list[dict[str, str]], RetentionSettings]:
@@ -130,7 +132,7 @@ class TrashService:
         name = self._moving.resolve_conflict(
             connection, caller, trashed.node, parent_id, trashed.node.name, request.on_conflict
         )
-        node = self._trash.restore(connection, trashed, parent_id, name)
+        node = self._trash.restore(connection, caller, trashed, parent_id, name)
         self._events.record(connection, FileAction.RESTORED, caller, node)
         after = self._access.find(connection, caller, tenant_id, node_id)
         return NodeView(node, after.permission)

@@ -63,6 +63,7 @@ def list_trash(tenant_id: str, query: dict[str, int]) -> Json:
         errors.ParentGone,
         errors.NotAFolder,
         errors.NameConflict,
+        errors.FileLocked,
         errors.RevisionConflict,
         errors.FileHeld,
     ),

@@ -235,7 +235,9 @@ class ChunkWriter:
                     connection, caller, _target(upload), complete, reserved=upload.reservation
                 )
                 finished = self._repository.finish(connection, upload, lease, view.node.id)
-                released = self._blobs.release(connection, [part.blob_key for part in parts])
+                released = self._blobs.release(
+                    connection, [part.blob_key for part in parts], at_once=True
+                )
         except BaseException:
             if whole:
                 self._blobs.discard(whole.blob.key)

@@ -319,7 +319,7 @@ class DirectUploads:
             return self._complete(caller, key, token)
         except ObjectNotFound as error:
             raise errors.UploadIncomplete from error
-        except StorageError:
+        except (StorageError, errors.Unavailable):
             # A concurrent request may have completed the upload.
             if view := self._completed(caller, key):
                 return view

@@ -226,7 +226,7 @@ class UploadService:
         # A finished upload has already converted its reservation into usage.
         if not upload.is_finished:
             self._quota.reserve(connection, upload.tenant_id, -upload.reservation)
-        return self._blobs.release(connection, [part.blob_key for part in parts])
+        return self._blobs.release(connection, [part.blob_key for part in parts], at_once=True)
 
 
 def _require_fit(upload: Upload, offset: int, piece: Piece) -> None:

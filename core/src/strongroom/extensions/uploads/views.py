@@ -69,6 +69,7 @@ RECEIVE_ERRORS = (
     errors.NotFound,
     errors.NotAFolder,
     errors.NameConflict,
+    errors.FileLocked,
     errors.OffsetConflict,
     errors.TusVersionUnsupported,
     errors.PayloadTooLarge,

@@ -11,6 +11,7 @@ from strongroom.clock import Clock, iso_format
 from strongroom.extensions.user_imports.lines import FACTOR
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database
+from strongroom.foundation.database.replica_reads import replica_read
 from strongroom.foundation.json_text import encode_json
 from strongroom.identity.users.bulk import BulkUsers
 from strongroom.identity.users.enrolled_factors import EnrolledFactors
@@ -87,13 +88,17 @@ class UserExports:
         last_id = ""
         while True:
             # A transaction per page, so that a slow reader does not keep one open.
-            with self._database.read() as connection:
-                users = self._bulk.page(connection, last_id, _USERS_AT_ONCE)
-                if not users:
-                    return
-                lines = self._lines(connection, users, with_secrets=with_secrets)
+            users, lines = self._page(last_id, with_secrets=with_secrets)
+            if not users:
+                return
             yield b"".join(f"{encode_json(line)}\n".encode() for line in lines)
             last_id = users[-1].id
+
+    @replica_read
+    def _page(self, last_id: str, *, with_secrets: bool) -> tuple[list[User], list[Line]]:
+        with self._database.read() as connection:
+            users = self._bulk.page(connection, last_id, _USERS_AT_ONCE)
+            return users, self._lines(connection, users, with_secrets=with_secrets)
 
     def _lines(self, connection: Connection, users: Sequence[User], *, with_secrets: bool) -> list[Line]:
         user_ids = [user.id for user in users]

@@ -6,12 +6,11 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from strongroom.activity.audit.service import AuditEvent, AuditService, lock_chain
+from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.extensions.user_imports.lines import FACTOR, UserLine
 from strongroom.extensions.user_imports.models import UserImport
 from strongroom.extensions.user_imports.plan import Plan
 from strongroom.foundation.caller import Origin
-from strongroom.foundation.database.changes import execute_together
 from strongroom.identity.accounts.suspension import Suspension, Suspensions
 from strongroom.identity.users.bulk import BulkUsers, ForeignUser
 from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
@@ -64,10 +63,9 @@ class ImportWriter:
             if self._update(connection, user, line, keeps_password=user.id in own)
         ]
         changed = [user.id for user, _ in plan.updated]
-        # Last: the chain of audit records stays locked until the commit.
         by = ChangedBy(job.created_by, ORIGIN, details={"import": job.id})
         self._login_changes.settle(connection, by)
-        self._record(connection, list(_events(job, created, changed, suspended)))
+        self._audit.record_all(connection, list(_events(job, created, changed, suspended)))
 
     def _update(
         self, connection: Connection, user: User, line: UserLine, *, keeps_password: bool
@@ -116,14 +114,6 @@ class ImportWriter:
             return False
         self._suspensions.apply(connection, user.id, Suspension())
         return True
-
-    def _record(self, connection: Connection, events: Sequence[AuditEvent]) -> None:
-        if not events:
-            return
-        lock_chain(connection)
-        for event in events:
-            # One at a time, because each record contains the hash of the one before.
-            execute_together(connection, [self._audit.append_change(event)])
 
 
 def _is_suspension(user: User, line: UserLine) -> bool:

@@ -34,6 +34,7 @@ from strongroom.plugin_api.pages import (
 )
 from strongroom.plugin_api.password_schemes import PasswordScheme
 from strongroom.plugin_api.pruning import PruneStep
+from strongroom.plugin_api.resources import ResourceKind
 from strongroom.plugin_api.scanning import ContentScanner
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.storage import StorageBackend, StorageWrapper
@@ -160,6 +161,11 @@ def register_prune_steps(host: HostAPI) -> Iterable[PruneStep]:  # type: ignore[
 
     The job ``core.prune`` runs them once a day, and ``strongroom prune`` when it is called.
     """
+
+
+@hookspec
+def register_resource_kinds() -> Iterable[ResourceKind]:  # type: ignore[empty-body]
+    """Return the kinds of resources that a file may declare for ``strongroom apply`` (API 2.0)."""
 
 
 @hookspec

@@ -12,7 +12,12 @@ from strongroom.foundation.caller import SERVER_SCOPES, Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging
 from strongroom.foundation.errors import Forbidden, NotFound, TooManyKeys, ValidationFailed
-from strongroom.foundation.scopes import FILE_SCOPES, TENANT_SCOPES, max_permission
+from strongroom.foundation.scopes import (
+    DIRECTORY_SCOPES,
+    FILE_SCOPES,
+    TENANT_SCOPES,
+    max_permission,
+)
 from strongroom.identity.access_keys.models import AccessKey
 from strongroom.identity.access_keys.secrets import KeyText, new_id, new_key, parse_key
 from strongroom.identity.access_keys.store import AccessKeyStore
@@ -336,6 +341,8 @@ class AccessKeyService:
         A key of a service account that is not limited to a tenant administers the server.
         """
         if user.type != UserType.SERVICE:
+            if requested.tenant_id is not None:
+                _require_allowed(requested.scopes, TENANT_SCOPES)
             return
         if self._server_accounts.find(connection, user.id) is None:
             if requested.tenant_id is None:
@@ -343,8 +350,8 @@ class AccessKeyService:
         elif requested.tenant_id is not None:
             message = "Must be absent for a service account of the server."
             raise ValidationFailed.of_field("tenantId", "not-allowed", message)
-        elif beyond := sorted(requested.scopes - SERVER_SCOPES):
-            raise ValidationFailed.of_field("scopes", "beyond-limit", _beyond(SERVER_SCOPES, beyond[0]))
+        else:
+            _require_allowed(requested.scopes, SERVER_SCOPES)
 
     def _remove(self, connection: Connection, key: AccessKey) -> bool:
         """Delete a key with the impersonations that it may have begun; return whether it existed."""
@@ -422,9 +429,13 @@ def _require_matching(requested: KeyRequest) -> None:
     """Require scopes that the target of a key can have."""
     if requested.folder_id is not None and requested.tenant_id is None:
         raise ValidationFailed.of_field("tenantId", "required", "Required with fileId.")
-    allowed = frozenset(Scope) if requested.tenant_id is None else TENANT_SCOPES
-    allowed = allowed if requested.folder_id is None else FILE_SCOPES
-    if beyond := sorted(requested.scopes - allowed):
+    # Only a service account can have the scopes of a directory.
+    allowed = frozenset(Scope) if requested.tenant_id is None else TENANT_SCOPES | DIRECTORY_SCOPES
+    _require_allowed(requested.scopes, allowed if requested.folder_id is None else FILE_SCOPES)
+
+
+def _require_allowed(scopes: frozenset[Scope], allowed: frozenset[Scope]) -> None:
+    if beyond := sorted(scopes - allowed):
         raise ValidationFailed.of_field("scopes", "beyond-limit", _beyond(allowed, beyond[0]))
 
 

@@ -10,6 +10,7 @@ from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging
+from strongroom.foundation.database.replica_reads import replica_read
 from strongroom.foundation.errors import Forbidden
 from strongroom.identity.accounts.deactivation import Deactivations
 from strongroom.identity.accounts.key_rights import require_manageable
@@ -49,6 +50,7 @@ class AccountService:
         with self._database.read() as connection:
             return self._users.get(connection, user_id)
 
+    @replica_read
     def page(self, paging: Paging, filters: Mapping[str, str]) -> Page[User]:
         """Return a page of the users who match all filters.
 

@@ -13,6 +13,7 @@ class ServerAccountsFeature(Feature):
 
     blueprints = ("views:blueprint",)
     services = "services:ServerAccountServices"
+    resource_kinds = "resource_kinds:KINDS"
 
     def register_event_types(self) -> Iterable[CoreEvent]:
         registered = dict([on("service-account.create", registration_data)])

@@ -5,7 +5,6 @@ from functools import partial
 
 from sqlalchemy import Connection
 
-from strongroom.activity.audit.service import lock_chain
 from strongroom.clock import Clock
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.changes import execute_together
@@ -109,9 +108,9 @@ class LoginCompletion:
         issued, begun = self._issuer.begin(
             connection, user, first_proof.method, login.assurance, login.client, transaction.source
         )
-        # Last, because all writers of audit events wait for this transaction from here on.
-        lock_chain(connection, record_login(user.id, self._clock.now()))
-        record = self._records.login(issued, login)
+        # On its own and first: others lock the user's row before counts of attempts, too.
+        execute_together(connection, [record_login(user.id, self._clock.now())])
+        record = self._records.login(connection, issued, login)
         execute_together(connection, [*begun, *transaction.changes, record])
         if first_proof.verified is not None:
             report = NewLogin(user.id, issued.authorization_id, first_proof.verified)

@@ -31,8 +31,8 @@ class LoginRecords:
     _names: AttemptedNames
     _audit: AuditService
 
-    def login(self, issued: IssuedTokens, login: PendingLogin) -> Change:
-        """Return the change that records a login. The caller has locked the chain."""
+    def login(self, connection: Connection, issued: IssuedTokens, login: PendingLogin) -> Change:
+        """Return the change that records a login."""
         event = AuditEvent(
             "login",
             actor_id=issued.user.id,
@@ -41,7 +41,7 @@ class LoginRecords:
             origin=login.origin,
             details={"method": login.first_proof.method},
         )
-        return self._audit.append_change(event)
+        return self._audit.record_change(connection, event)
 
     def first_proof(self, connection: Connection, user_id: str | None, login: PendingLogin) -> None:
         """Record a first proof, which was right, so it is no failure; the second has its own limits.
@@ -49,9 +49,10 @@ class LoginRecords:
         Args:
             user_id: ``None``: the login would register a user, so there is no record.
         """
-        if login.ticket is not None:
-            execute_together(connection, [self._attempts.success(login.ticket)])
+        outcome = [] if login.ticket is None else [self._attempts.success(login.ticket)]
         if user_id is None:
+            if outcome:
+                execute_together(connection, outcome)
             return
         event = AuditEvent(
             "login.challenge",
@@ -60,7 +61,7 @@ class LoginRecords:
             origin=login.origin,
             details={"method": login.first_proof.method},
         )
-        self._audit.record(connection, event)
+        self._record(connection, outcome, event)
 
     def failure(
         self, attempt: LoginAttempt, error: Exception, origin: Origin, ticket: Ticket | None = None
@@ -90,6 +91,8 @@ class LoginRecords:
                 origin=origin,
                 details={"code": getattr(error, "code", InvalidCredentials.code), **attempted},
             )
-            if outcome:
-                execute_together(connection, outcome)
-            self._audit.record(connection, event)
+            self._record(connection, outcome, event)
+
+    def _record(self, connection: Connection, outcome: list[Change], event: AuditEvent) -> None:
+        """Record the outcome of an attempt with its event."""
+        execute_together(connection, [*outcome, self._audit.record_change(connection, event)])

@@ -30,10 +30,19 @@ from strongroom.identity.sessions.token_issuing import IssuedTokens, TokenIssuer
 from strongroom.identity.users.models import User
 from strongroom.identity.users.service import UserService, lock_logins
 from strongroom.plugin_api.deactivation import Deactivation
-from strongroom.plugin_api.login import SINGLE_FACTOR, Assurance, Client
+from strongroom.plugin_api.login import (
+    PHISHING_RESISTANT_HARDWARE,
+    SINGLE_FACTOR,
+    Assurance,
+    Client,
+)
 
 IMPERSONATION: Final = "impersonation"
 """The login method and the ``amr`` of impersonations."""
+
+
+COMMAND: Final = "command"
+"""The login method and the ``amr`` of logins of commands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +244,21 @@ class AuthorizationService:
         self._sessions.add(connection, login)
         access_token, expires_at = self._signer.issue(login)
         return login, RenewedToken(access_token, expires_at)
+
+    def begin_for_command(
+        self, connection: Connection, user: User, client: Client
+    ) -> tuple[Authorization, RenewedToken]:
+        """Begin a login of a user for a command, without a refresh token; the caller ends it.
+
+        Operators have the keys of the server, so the login counts as proven by all means.
+
+        Args:
+            connection: the transaction, which has locked the logins of the user.
+        """
+        proven = Assurance((COMMAND,), PHISHING_RESISTANT_HARDWARE)
+        login, _ = self._sessions.begin(connection, user, COMMAND, proven, client)
+        self._sessions.add(connection, login)
+        return login, RenewedToken(*self._signer.issue(login))
 
     def end_impersonations(self, connection: Connection, actor_id: str) -> None:
         """End the impersonations that a user has begun."""

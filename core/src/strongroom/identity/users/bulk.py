@@ -72,7 +72,11 @@ _PASSWORDS: Final = Statement(
 _METADATA: Final = Statement(select(user_metadata).where(user_metadata.c.user_id.in_(_OF_USERS)))
 _UNKNOWN_SCHEMES: Final = Statement(
     select(passwords.c.scheme, func.count())
-    .where(passwords.c.scheme.not_in(bindparam("schemes", expanding=True)))
+    .where(
+        # The condition of the partial index, which has the imported hashes only.
+        passwords.c.scheme != OWN_SCHEME,
+        passwords.c.scheme.not_in(bindparam("schemes", expanding=True)),
+    )
     .group_by(passwords.c.scheme)
     .order_by(passwords.c.scheme)
 )

@@ -72,12 +72,18 @@ _LOCALE: Final = Statement(select(users.c.locale).where(users.c.id == bindparam(
 _ANY_ADMINISTRATOR: Final = Statement(select(users.c.id).where(_IS_ADMIN, _LIVE).limit(1))
 # In the order of ids, so that two transactions cannot deadlock. FOR NO KEY UPDATE, as above.
 _LOCK_ADMINISTRATORS: Final = Statement(
-    select(users.c.id).where(_IS_ADMIN).order_by(users.c.id).with_for_update(key_share=True)
+    select(users.c.id).where(_IS_ADMIN, _LIVE).order_by(users.c.id).with_for_update(key_share=True)
 )
 
 _OTHER_ADMINISTRATOR: Final = Statement(
     select(users.c.id)
-    .where(_IS_ADMIN, users.c.status == UserStatus.ACTIVE.value, users.c.id != bindparam("user_id"))
+    .where(
+        _IS_ADMIN,
+        # The index of the type has live users only.
+        _LIVE,
+        users.c.status == UserStatus.ACTIVE.value,
+        users.c.id != bindparam("user_id"),
+    )
     .limit(1)
 )
 # Nodes that erase concurrently take different users.

@@ -19,6 +19,7 @@ from sqlalchemy import (
     Text,
     bindparam,
     column,
+    func,
     select,
     table,
 )
@@ -52,9 +53,11 @@ _TYPE_MARKS: Final = {
     UserType.SERVICE.value: "\ufdd4",
 }
 
-# Taken last, so a transaction that holds it waits for no other lock. Without it, of two transactions
+# Taken last, so a transaction that holds them waits for no other lock. Without them, of two transactions
 # that change the name and the address of a user, each could write a text without the other change.
-_LOCK: Final = AdvisoryLock(0x55535258)
+_KEY: Final = 0x55535258
+_LOCK: Final = AdvisoryLock(_KEY)
+_USER_LOCK: Final = AdvisoryLock(_KEY, func.hashtext(bindparam("user_id")), whole=_KEY)
 
 _BATCH: Final = 500
 
@@ -71,11 +74,8 @@ def _texts() -> Select[Any]:
 
 
 _TEXTS: Final = Statement(_texts().where(users.c.id.in_(bindparam("user_ids", expanding=True))), tuple)
-_NEXT: Final = Statement(
-    select(users.c.id)
-    .where(users.c.deleted_at.is_(None), users.c.id > bindparam("after"))
-    .order_by(users.c.id)
-    .limit(bindparam("limit"))
+_TEXTS_BETWEEN: Final = Statement(
+    _texts().where(users.c.id >= bindparam("from_id"), users.c.id <= bindparam("to_id")), tuple
 )
 
 
@@ -99,14 +99,28 @@ def note_changed(connection: Connection, user_id: str) -> None:
     defer(connection, _index, user_id)
 
 
-def next_rows(connection: Connection, after: str, limit: int) -> Sequence[Row]:
-    """Return the rows of the next live users by id, which the caller's transaction locks."""
+def read_rows(connection: Connection, first: str, last: str) -> Sequence[Row]:
+    """Return the rows of the live users from an id to another one."""
+    return _group(_TEXTS_BETWEEN.all(connection, {"from_id": first, "to_id": last}))
+
+
+def lock_rows(connection: Connection, user_ids: Sequence[str]) -> Sequence[Row]:
+    """Return the rows of the live ones of some users, which the caller's transaction locks."""
     _LOCK.acquire(connection)
-    return _rows(connection, _NEXT.scalars(connection, {"after": after, "limit": limit}))
+    return _rows(connection, user_ids)
+
+
+def _lock(connection: Connection, user_ids: Set[str]) -> None:
+    """Lock the index for one user, or for all if several users have changed."""
+    if len(user_ids) > 1:
+        _LOCK.acquire(connection)
+        return
+    for user_id in user_ids:
+        _USER_LOCK.acquire(connection, user_id=user_id)
 
 
 def _index(connection: Connection, user_ids: Set[str]) -> None:
-    _LOCK.acquire(connection)
+    _lock(connection, user_ids)
     ordered = sorted(user_ids)
     for start in range(0, len(ordered), _BATCH):
         batch = ordered[start : start + _BATCH]
@@ -116,7 +130,10 @@ def _index(connection: Connection, user_ids: Set[str]) -> None:
 
 
 def _rows(connection: Connection, user_ids: Sequence[str]) -> list[Row]:
-    texts = _TEXTS.all(connection, {"user_ids": user_ids}) if user_ids else []
+    return _group(_TEXTS.all(connection, {"user_ids": user_ids}) if user_ids else [])
+
+
+def _group(texts: Sequence[Any]) -> list[Row]:
     return [_row(user_id, [*group]) for user_id, group in groupby(texts, itemgetter(0))]
 
 

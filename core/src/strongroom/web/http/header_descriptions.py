@@ -15,6 +15,7 @@ REQUEST_HEADERS: Final[Mapping[str, str]] = {
     "If-Range": "Send the range only if the ETag is unchanged (RFC 9110, section 13.1.5).",
     "If-Unmodified-Since": "Proceed only if it has not changed since (RFC 9110, section 13.1.4).",
     "Last-Event-ID": "The id of the last received event, instead of `cursor` (server-sent events).",
+    "Lock-Token": "The ids of own locks of what is changed, separated by commas.",
     "Range": "The requested byte ranges: `bytes=0-1023` (RFC 9110, section 14.2).",
     "Repr-Digest": "Digests of the whole representation (RFC 9530).",
     "Tus-Resumable": "The version of tus: `1.0.0`.",

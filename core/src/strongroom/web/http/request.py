@@ -4,6 +4,9 @@ The composition root registers the services; views get them by their type.
 """
 
 import re
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, cached_property
 from random import getrandbits
@@ -215,6 +218,26 @@ def origin() -> Origin:
 def request_origin() -> Origin:
     """Return the origin of the current request; an empty one outside of requests."""
     return origin() if has_request_context() else Origin()
+
+
+_PRESENTED_LOCKS: Final[ContextVar[Collection[str]]] = ContextVar("presented-locks", default=())
+
+
+def request_locks() -> Collection[str]:
+    """Return the ids of the locks that are presented: in ``Lock-Token``, or by a plugin."""
+    sent = header("Lock-Token") if has_request_context() else None
+    in_header = re.findall(r"[^\s,<>]+", sent) if sent else ()
+    return frozenset((*in_header, *_PRESENTED_LOCKS.get()))
+
+
+@contextmanager
+def presenting_locks(lock_ids: Collection[str]) -> Iterator[None]:
+    """Present locks for the changes within a block, which is bound to the thread."""
+    token = _PRESENTED_LOCKS.set(lock_ids)
+    try:
+        yield
+    finally:
+        _PRESENTED_LOCKS.reset(token)
 
 
 def header(name: str) -> str | None:

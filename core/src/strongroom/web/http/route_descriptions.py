@@ -9,6 +9,7 @@ from typing import Any, Final
 from marshmallow import Schema
 
 from strongroom.foundation.errors import (
+    FileLocked,
     IdempotencyMismatch,
     IdempotencyRunning,
     IdempotencyUnknown,
@@ -211,6 +212,8 @@ def describe_route(route: OperationRoute) -> RouteDescription:
     if has_revision(response.returns):
         sent["ETag"] = RESPONSE_HEADERS["ETag"]
     read = described_headers(route.request.request_headers, REQUEST_HEADERS)
+    if FileLocked in response.errors:
+        read["Lock-Token"] = REQUEST_HEADERS["Lock-Token"]
     description = RouteDescription(route, response.errors, read, sent, response.document)
     if route.method == "GET" and has_revision(response.returns):
         description = description.with_preconditions(reads=True)

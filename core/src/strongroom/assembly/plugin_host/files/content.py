@@ -41,6 +41,24 @@ class PluginContent:
 
 
 @dataclass(slots=True, eq=False, repr=False)
+class ClientSource:
+    """A source that may be the body of a request, whose client may disappear."""
+
+    _source: ByteSource
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next piece.
+
+        Raises:
+            UploadIncomplete: the connection broke, or the client is too slow.
+        """
+        try:
+            return self._source.read(size)
+        except (ConnectionError, TimeoutError) as error:
+            raise UploadIncomplete from error
+
+
+@dataclass(slots=True, eq=False, repr=False)
 class SizedSource:
     """A source that must yield exactly ``size`` bytes; it is not read further."""
 
@@ -64,5 +82,6 @@ def plugin_content(
     name: str, source: ByteSource, size: int | None, checksum: str | None
 ) -> PluginContent:
     """Return a file that a plugin uploads from a source, which has ``size`` bytes if that is known."""
+    source = ClientSource(source)
     sized = source if size is None else SizedSource(source, size)
     return PluginContent(name, sized, size, checksum)

@@ -25,6 +25,7 @@ class GroupsFeature(Feature):
     """Groups of members."""
 
     blueprints = ("views:blueprint",)
+    resource_kinds = "resource_kinds:KINDS"
 
     def register_event_types(self) -> Iterable[CoreEvent]:
         yield server_event("group.created", "A group was created.", _NAMED, on("group.create", _group))

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any, Final, Protocol
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
+from sqlalchemy import BindParameter, Connection, Select, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
@@ -30,6 +30,7 @@ from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.collation import sort_key
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging, select_page
+from strongroom.foundation.database.replica_reads import replica_read
 from strongroom.foundation.database.statements import Statement, dynamic, for_each_dialect
 from strongroom.foundation.errors import (
     Forbidden,
@@ -76,6 +77,24 @@ _ADD_MEMBER: Final = Statement(
 )
 _REMOVE_MEMBER: Final = Statement(delete(group_members).where(_IS_MEMBER))
 _MEMBERS: Final = Statement(select(group_members.c.user_id).where(_IN_GROUP))
+_NAMED: Final[BindParameter[str]] = bindparam("user_ids", expanding=True)
+_MEMBERS_OF_TENANT: Final = Statement(
+    select(tenant_members.c.user_id).where(
+        tenant_members.c.tenant_id == bindparam("tenant_id"), tenant_members.c.user_id.in_(_NAMED)
+    )
+)
+_FULL: Final = Statement(
+    select(group_members.c.user_id)
+    .where(group_members.c.tenant_id == bindparam("tenant_id"), group_members.c.user_id.in_(_NAMED))
+    .group_by(group_members.c.user_id)
+    .having(func.count() >= bindparam("maximum"))
+    .limit(1)
+)
+_REMOVE_NAMED: Final = Statement(
+    delete(group_members).where(_IN_GROUP, group_members.c.user_id.in_(_NAMED))
+)
+_AT_ONCE: Final = 500
+"""Number of members that a statement names."""
 _REMOVE_MEMBERS: Final = Statement(delete(group_members).where(_IN_GROUP))
 # The memberships are joined, so that no group of a deleted tenant, or of one that was left, is found.
 _OF_USER: Final = (
@@ -167,6 +186,39 @@ class GroupMemberships:
             observer.joined(connection, group.tenant_id, group.id, [user_id])
         return member, True
 
+    def replace(
+        self, connection: Connection, group: Group, user_ids: Collection[str], added_by: str | None
+    ) -> tuple[list[str], list[str]]:
+        """Make users the only members of a group; return the new and the former members, sorted.
+
+        Raises:
+            NotAMember: a new one is not a member of the tenant.
+            TooManyGroups: a new one is in as many groups as allowed.
+        """
+        self._memberships.lock_tenant(connection, group.tenant_id)
+        present = set(_MEMBERS.scalars(connection, {"group_id": group.id}))
+        joining, leaving = sorted(set(user_ids) - present), sorted(present - set(user_ids))
+        for part in _parts(leaving):
+            _REMOVE_NAMED.execute(connection, {"group_id": group.id, "user_ids": part})
+        if leaving:
+            self._report_left(connection, group, leaving)
+        for part in _parts(joining):
+            self._require_addable(connection, group.tenant_id, part)
+            now = self._clock.now()
+            new = [GroupMember(group.id, item, group.tenant_id, added_by, now) for item in part]
+            _ADD_MEMBER.execute(connection, [GROUP_MEMBER.values(member) for member in new])
+        if joining:
+            for observer in self._observers:
+                observer.joined(connection, group.tenant_id, group.id, joining)
+        return joining, leaving
+
+    def _require_addable(self, connection: Connection, tenant_id: str, user_ids: list[str]) -> None:
+        of_tenant = {"tenant_id": tenant_id, "user_ids": user_ids}
+        if len(_MEMBERS_OF_TENANT.scalars(connection, of_tenant)) < len(user_ids):
+            raise NotAMember.of_field("userIds", "not-a-member", "Must be members of the tenant.")
+        if _FULL.scalar(connection, {**of_tenant, "maximum": self._max_per_user}) is not None:
+            raise TooManyGroups("A user is in as many groups as allowed.")
+
     def remove(self, connection: Connection, group: Group, user_id: str) -> bool:
         """Remove a member from a group, and return whether the membership existed."""
         self._memberships.lock_tenant(connection, group.tenant_id)
@@ -214,19 +266,30 @@ class GroupService:
             GroupNameTaken: the tenant has a group of this name.
             TooManyGroups: the tenant has as many groups as allowed.
         """
-        now = self._clock.now()
-        group = Group(new_id(), tenant_id, name, now, now, now)
         with self._database.write() as connection:
             self._memberships.lock_as_admin(connection, tenant_id, identity)
-            if _COUNT.scalar(connection, {"tenant_id": tenant_id}) >= self.max_groups:
-                raise TooManyGroups
-            try:
-                _ADD.execute(connection, GROUP.values(group))
-            except IntegrityError as error:
-                raise GroupNameTaken.of_taken_name() from error
-            self._record(connection, "group.create", identity, group, origin, {"name": name})
+            return self.create_in(connection, identity, tenant_id, name, origin)
+
+    def create_in(
+        self, connection: Connection, identity: Identity, tenant_id: str, name: str, origin: Origin
+    ) -> Group:
+        """Create a group within the caller's transaction, which has checked and locked the tenant.
+
+        Raises:
+            GroupNameTaken, TooManyGroups: as :meth:`create`.
+        """
+        now = self._clock.now()
+        group = Group(new_id(), tenant_id, name, now, now, now)
+        if _COUNT.scalar(connection, {"tenant_id": tenant_id}) >= self.max_groups:
+            raise TooManyGroups
+        try:
+            _ADD.execute(connection, GROUP.values(group))
+        except IntegrityError as error:
+            raise GroupNameTaken.of_taken_name() from error
+        self._record(connection, "group.create", identity, group, origin, {"name": name})
         return group
 
+    @replica_read
     def page(
         self, identity: Identity, tenant_id: str, user_id: str | None, paging: Paging
     ) -> Page[Group]:
@@ -296,19 +359,29 @@ class GroupService:
             self._memberships.lock_as_admin(connection, tenant_id, identity)
             group = self._members.get(connection, tenant_id, group_id)
             _require_revision(group, revision)
-            now = self._clock.now()
-            values = {
-                "new_name": name,
-                "key": sort_key(name),
-                "now": now,
-                "next": next_revision(group.revision, now),
-            }
-            try:
-                _RENAME.execute(connection, {"tenant_id": tenant_id, "group_id": group_id, **values})
-            except IntegrityError as error:
-                raise GroupNameTaken.of_taken_name() from error
-            self._record(connection, "group.update", identity, group, origin, {"name": name})
-            return self._members.get(connection, tenant_id, group_id)
+            return self.rename_in(connection, identity, group, name, origin)
+
+    def rename_in(
+        self, connection: Connection, identity: Identity, group: Group, name: str, origin: Origin
+    ) -> Group:
+        """Rename a group within the caller's transaction, which has checked and locked the tenant.
+
+        Raises:
+            GroupNameTaken: the tenant has another group of this name.
+        """
+        now = self._clock.now()
+        values = {
+            "new_name": name,
+            "key": sort_key(name),
+            "now": now,
+            "next": next_revision(group.revision, now),
+        }
+        try:
+            _RENAME.execute(connection, {"tenant_id": group.tenant_id, "group_id": group.id, **values})
+        except IntegrityError as error:
+            raise GroupNameTaken.of_taken_name() from error
+        self._record(connection, "group.update", identity, group, origin, {"name": name})
+        return self._members.get(connection, group.tenant_id, group.id)
 
     def delete(
         self,
@@ -329,11 +402,69 @@ class GroupService:
             self._memberships.lock_as_admin(connection, tenant_id, identity)
             group = self._members.get(connection, tenant_id, group_id)
             _require_revision(group, revision)
-            # The members go first, while the grants exist that their lists depend on.
-            self._members.remove_all(connection, group)
-            # The foreign key deletes the group's grants.
-            _REMOVE.execute(connection, {"tenant_id": tenant_id, "group_id": group_id})
-            self._record(connection, "group.delete", identity, group, origin, {"name": group.name})
+            self.delete_in(connection, identity, group, origin)
+
+    def delete_in(
+        self, connection: Connection, identity: Identity, group: Group, origin: Origin
+    ) -> None:
+        """Delete a group within the caller's transaction, which has checked and locked the tenant."""
+        # The members go first, while the grants exist that their lists depend on.
+        self._members.remove_all(connection, group)
+        # The foreign key deletes the group's grants.
+        _REMOVE.execute(connection, {"tenant_id": group.tenant_id, "group_id": group.id})
+        self._record(connection, "group.delete", identity, group, origin, {"name": group.name})
+
+    def set_members(
+        self,
+        identity: Identity,
+        tenant_id: str,
+        group_id: str,
+        user_ids: Collection[str],
+        origin: Origin,
+        revision: int | None = None,
+    ) -> tuple[int, int]:
+        """Make users the only members of a group, in one transaction.
+
+        Args:
+            revision: the expected revision of the group.
+
+        Returns:
+            How many users were added and removed.
+
+        Raises:
+            Forbidden: the caller does not administer the tenant.
+            NotFound: the tenant has no such group.
+            RevisionConflict: the group has changed since the given revision.
+            NotAMember, TooManyGroups: see :meth:`GroupMemberships.replace`.
+        """
+        with self._database.write() as connection:
+            self._memberships.lock_as_admin(connection, tenant_id, identity)
+            group = self._members.get(connection, tenant_id, group_id)
+            _require_revision(group, revision)
+            joined, left = self.set_members_in(connection, identity, group, user_ids, origin)
+        return len(joined), len(left)
+
+    def set_members_in(
+        self,
+        connection: Connection,
+        identity: Identity,
+        group: Group,
+        user_ids: Collection[str],
+        origin: Origin,
+    ) -> tuple[list[str], list[str]]:
+        """Replace members within the caller's transaction, which has checked and locked the tenant.
+
+        Returns:
+            The new and the former members.
+
+        Raises:
+            NotAMember, TooManyGroups: see :meth:`GroupMemberships.replace`.
+        """
+        joined, left = self._members.replace(connection, group, user_ids, identity.user_id)
+        for action, members in (("group-member.remove", left), ("group-member.add", joined)):
+            for user_id in members:
+                self._record(connection, action, identity, group, origin, {"user": user_id})
+        return joined, left
 
     def members(
         self, identity: Identity, tenant_id: str, group_id: str, paging: Paging
@@ -411,6 +542,10 @@ class GroupService:
             details={"tenant": group.tenant_id, **details},
         )
         self._audit.record(connection, event)
+
+
+def _parts(user_ids: list[str]) -> list[list[str]]:
+    return [user_ids[start : start + _AT_ONCE] for start in range(0, len(user_ids), _AT_ONCE)]
 
 
 def _require_revision(group: Group, revision: int | None) -> None:
