@@ -13,6 +13,7 @@ from strongroom.testing.discovery import DiscoveryContract
 from strongroom.testing.events import EventSubscriberContract, sample_event
 from strongroom.testing.exports import UserExportsContract
 from strongroom.testing.pages import ConsoleSectionsContract, PageBrandsContract, SessionPagesContract
+from strongroom.testing.resources import ResourceKindsContract
 from strongroom.testing.routes import RoutesContract
 from strongroom.testing.server import LiveServer, live_server
 from strongroom.testing.signing import TokenTypesContract
@@ -117,6 +118,33 @@ class TestProtocolRoutes(RoutesContract):
     @pytest.fixture
     def tag(self) -> str:
         return "oidc"
+
+
+class TestResourceKinds(ResourceKindsContract):
+    """What a file declares."""
+
+    @pytest.fixture
+    def declaration(self) -> str:
+        return """
+[[serviceAccounts]]
+name = "nightly"
+
+[[tenants]]
+name = "Declared"
+
+[[clients]]
+name = "Declared robot"
+serviceAccountId = "nightly"
+
+[[clients]]
+name = "Declared shop"
+redirectUris = ["https://shop.example.com/callback"]
+
+[[clients.claims]]
+name = "teams"
+source = "groups"
+tenants = ["Declared"]
+"""
 
 
 class TestCommands(CommandsContract):

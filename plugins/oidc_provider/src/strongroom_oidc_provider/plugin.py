@@ -12,6 +12,7 @@ from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.pages import ConsoleSection, FindBrand, MenuItem
 from strongroom.plugin_api.pruning import PruneStep
+from strongroom.plugin_api.resources import ResourceKind
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import Blueprint, ErrorKind, MountedApplication
 from strongroom_oidc_provider import provider_routes
@@ -21,6 +22,7 @@ from strongroom_oidc_provider.clients.brands import Brands
 from strongroom_oidc_provider.clients.commands import make_commands
 from strongroom_oidc_provider.clients.pages import PREFIX, make_application_pages
 from strongroom_oidc_provider.clients.registration import Registrations
+from strongroom_oidc_provider.clients.resource_kinds import KINDS as RESOURCE_KINDS
 from strongroom_oidc_provider.consents import routes as consent_routes
 from strongroom_oidc_provider.consents.consents import Consents
 from strongroom_oidc_provider.devices.devices import Devices
@@ -113,6 +115,11 @@ def register_wsgi_applications(host: HostAPI) -> list[MountedApplication]:
 @hookimpl
 def register_page_brands(host: HostAPI) -> list[FindBrand]:
     return [host.get_service(Brands).find_brand]
+
+
+@hookimpl
+def register_resource_kinds() -> Iterable[ResourceKind]:
+    return RESOURCE_KINDS
 
 
 @hookimpl

@@ -22,7 +22,6 @@ from strongroom_oidc_provider.clients.redirect_uris import MAX_LENGTH
 from strongroom_oidc_provider.scopes import LOGIN_SCOPES, SCOPE
 
 _NAME = validate.Length(1, 255)
-_URIS = validate.Length(1, 50)
 _MANY = validate.Length(max=50)
 _URI = validate.Length(1, MAX_LENGTH)
 _ID = validate.Length(1, 36)
@@ -226,12 +225,6 @@ class NewClientSchema(_BrandSchema):
         metadata={"description": _CLAIMS_TEXT},
     )
 
-    @validates_schema(skip_on_field_errors=True)
-    def _require_use(self, data: dict[str, Any], **_: Any) -> None:
-        if not (data["redirectUris"] or data["serviceAccountId"] or data["deviceLogin"]):
-            fault = "A client without a service account or a device needs a redirect URI."
-            raise ValidationError(fault, "redirectUris")
-
 
 class ClientChangesSchema(_BrandSchema):
     """A new state of some members; absent ones stay as they are."""
@@ -239,7 +232,7 @@ class ClientChangesSchema(_BrandSchema):
     revision = fields.Integer(required=True, strict=True)
     name = fields.String(validate=_NAME, metadata={"description": _NAME_TEXT})
     redirectUris = fields.List(
-        fields.String(validate=_URI), validate=_URIS, metadata={"description": _URIS_TEXT}
+        fields.String(validate=_URI), validate=_MANY, metadata={"description": _URIS_TEXT}
     )
     trusted = fields.Boolean(metadata={"description": _TRUSTED_TEXT})
     scopes = fields.List(

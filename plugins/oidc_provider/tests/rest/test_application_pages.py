@@ -74,12 +74,13 @@ def test_settings_are_saved(pages: Pages, api: Api) -> None:
     path, _ = pages.create()
     revision = re.search(r'name="revision" value="(\d+)"', pages.get(path))
     assert revision
-    fields = {"name": "Docs", "redirectUris": f"{URI}\n{URI}2", "scopes": ["openid", "email"]}
-    saved = pages.post(f"{path}settings", revision=revision[1], accent="#0b7f62", **fields)
+    fields = {"part": "addresses", "redirectUris": f"{URI}\n{URI}2"}
+    saved = pages.post(f"{path}settings", revision=revision[1], **fields)
     assert saved.headers["Location"] == path
     page = pages.get(path)
     assert "The changes are saved." in page
     assert f"{URI}2" in page
+    assert page.count('value="openid" checked') == 1
     stale = pages.post(f"{path}settings", revision=revision[1], **fields)
     assert stale.headers["Location"] == path
     assert "another revision" in pages.get(path)
@@ -87,26 +88,96 @@ def test_settings_are_saved(pages: Pages, api: Api) -> None:
 
 def test_logins_by_a_code_and_logout_notices_are_settings(pages: Pages) -> None:
     path, _ = pages.create()
-    fields = {"name": "Docs", "redirectUris": URI, "scopes": ["openid"]}
-    for sent in ({"deviceLogin": "on", "backchannelLogoutUri": f"{URI}/logout"}, {}):
-        revision = re.search(r'name="revision" value="(\d+)"', pages.get(path))
-        assert revision
-        pages.post(f"{path}settings", revision=revision[1], **fields, **sent)
+    for is_set in (True, False):
+        forms = {
+            "logins": {"deviceLogin": "on"} if is_set else {},
+            "addresses": {
+                "redirectUris": URI,
+                "backchannelLogoutUri": f"{URI}/logout" if is_set else "",
+            },
+        }
+        for part, sent in forms.items():
+            revision = re.search(r'name="revision" value="(\d+)"', pages.get(path))
+            assert revision
+            pages.post(f"{path}settings", revision=revision[1], part=part, **sent)
         page = pages.get(path)
         switch = re.search(r'<input[^>]*name="deviceLogin"[^>]*>', page)
         assert switch
-        assert (" checked" in switch[0]) == bool(sent)
-        assert (f'value="{URI}/logout"' in page) == bool(sent)
+        assert (" checked" in switch[0]) == is_set
+        assert (f'value="{URI}/logout"' in page) == is_set
 
 
 def test_a_fault_stands_at_its_field(pages: Pages) -> None:
     path, _ = pages.create()
     pages.get(path)
-    pages.post(f"{path}settings", revision="1", name="Wiki", redirectUris="http://a.example/")
-    assert 'id="redirectUris-fault"' in pages.get(path)
+    pages.post(f"{path}settings", revision="1", part="addresses", redirectUris="http://a.example/")
+    page = pages.get(path)
+    assert 'id="redirectUris-fault"' in page
+    assert "http://a.example/</textarea>" in page
+    assert re.search('<dialog id="addresses"[^>]* data-opens', page)
     refused = pages.post(f"{ROOT}/new", name="Wiki", redirectUris="x", kind="secret")
     assert refused.status_code == 400
     assert 'id="redirectUris-fault"' in refused.text
+
+
+def test_a_device_needs_no_address(pages: Pages) -> None:
+    path, _ = pages.create(kind="device", redirectUris="")
+    assert re.search(r'<input[^>]*name="deviceLogin"[^>]* checked', pages.get(path))
+
+
+def test_a_service_acts_as_a_service_account(pages: Pages, api: Api) -> None:
+    assert 'value="service"' not in pages.get(f"{ROOT}/new")
+    root = api.person(admin=True)
+    account = api.post("/api/v1/service-accounts", {"name": "Backup"}, by=root).json["id"]
+    assert f'<option value="{account}"' in pages.get(f"{ROOT}/new")
+    path, _ = pages.create(kind="service", redirectUris="", serviceAccountId=account)
+    client = api.get(f"/api/v1/clients/{path.split('/')[-2]}", by=root).json
+    assert (client["serviceAccountId"], client["redirectUris"]) == (account, [])
+
+
+def test_an_application_of_browsers_needs_an_address(pages: Pages) -> None:
+    pages.get(f"{ROOT}/new")
+    refused = pages.post(f"{ROOT}/new", name="Wiki", redirectUris="", kind="public")
+    assert refused.status_code == 400
+    assert 'id="redirectUris-fault"' in refused.text
+
+
+def test_claims_are_added_and_removed(pages: Pages, api: Api) -> None:
+    tenant = api.tenant(api.person()).rpartition("/")[2]
+    path, _ = pages.create()
+    claims = {"claimName": "groups", "claimSource": "groups", "claimTenant": tenant}
+    first = {**claims, "claimForm": "names", "claimTokens": "id_token"}
+    pages.post(f"{path}claims", revision="1", part="claim", **first)
+    second = {"claimName": "level", "claimSource": "server-data", "claimField": "level"}
+    # A field of another source is hidden, and ignored.
+    pages.post(f"{path}claims", revision="2", part="claim", claimTenant=tenant, **second)
+    page = pages.get(path)
+    assert "Names of the groups in \u2068Acme\u2069" in page
+    assert "Entry \u2068level\u2069 of the extra data" in page
+    pages.post(f"{path}claims/removal", revision="3", name="groups")
+    assert "Names of the groups in" not in pages.get(path)
+    assert "Entry \u2068level" in pages.get(path)
+
+
+@pytest.mark.parametrize(
+    ("sent", "fault"),
+    [
+        ({"claimName": "sub", "claimSource": "server-role"}, "claimName"),
+        ({"claimName": "level", "claimSource": "server-role"}, "claimName"),
+        ({"claimName": "data", "claimSource": "server-data"}, "claimField"),
+        ({"claimName": "groups", "claimSource": "groups", "claimForm": "ids"}, "claimTenant"),
+    ],
+)
+def test_the_fault_of_a_claim_stands_at_its_field(
+    pages: Pages, sent: dict[str, str], fault: str
+) -> None:
+    path, _ = pages.create()
+    fields = {"claimTenant": "", "claimField": "", **sent}
+    pages.post(f"{path}claims", revision="1", claimName="level", claimSource="server-role")
+    pages.post(f"{path}claims", revision="2", part="claim", **fields)
+    page = pages.get(path)
+    assert f'id="{fault}-fault"' in page
+    assert re.search('<dialog id="claim"[^>]* data-opens', page)
 
 
 def test_a_logo_is_set_and_removed(pages: Pages) -> None:
@@ -129,6 +200,13 @@ def test_the_preview_is_the_page_of_the_consent_in_both_languages(pages: Pages) 
     assert "<body inert>" in answer.text
     assert "frame-ancestors 'self'" in answer.headers["Content-Security-Policy"]
     assert '<html lang="en"' in pages.get(f"{path}preview?preview=en")
+
+
+def test_the_preview_has_the_language_of_the_page_at_first(pages: Pages) -> None:
+    path, _ = pages.create(name="Wiki")
+    chinese = {"Accept-Language": "zh-CN"}
+    assert 'preview?preview=zh"' in pages.client.get(path, headers=chinese).text
+    assert '<html lang="zh"' in pages.client.get(f"{path}preview", headers=chinese).text
 
 
 def test_disabling_and_deletion_are_confirmed(pages: Pages) -> None:
@@ -168,5 +246,15 @@ def test_others_find_no_page(api: Api) -> None:
 
 def test_a_form_of_another_page_changes_nothing(pages: Pages) -> None:
     path, _ = pages.create()
-    for form in ("settings", "secret", "disabling", "deletion", "logo", "logo/removal", "enabling"):
+    for form in (
+        "settings",
+        "claims",
+        "claims/removal",
+        "secret",
+        "disabling",
+        "deletion",
+        "logo",
+        "logo/removal",
+        "enabling",
+    ):
         assert pages.client.post(f"{path}{form}", data={"csrf": "forged"}).status_code == 400

@@ -124,6 +124,15 @@ def test_invalid_members_are_refused(api: Api, root: Person, changes: Json) -> N
     assert create(api, root, **changes).status_code == 400
 
 
+def test_a_client_with_another_way_to_tokens_needs_no_redirect_uri(api: Api, root: Person) -> None:
+    path = f"{ROOT}/{create(api, root).json['id']}"
+    device = {"revision": 1, "redirectUris": [], "deviceLogin": True}
+    assert api.patch(path, device, by=root).json["redirectUris"] == []
+    refused = api.patch(path, {"revision": 2, "deviceLogin": False}, by=root)
+    assert [item["field"] for item in refused.json["error"]["details"]] == ["redirectUris"]
+    assert api.get(path, by=root).json["deviceLogin"] is True
+
+
 def test_only_administrators_manage_clients(api: Api, root: Person) -> None:
     created, person = create(api, root).json, api.person()
     path = f"{ROOT}/{created['id']}"

@@ -85,6 +85,7 @@ class Clients:
             self._require_room(tx, is_self_registered=is_self_registered)
             tx.execute(insert(clients), [row])
             client = _get(tx, row["id"])
+            _require_use(client)
             self._record(tx, "create", client, public=client.is_public, trusted=client.is_trusted)
         return client, secret
 
@@ -121,6 +122,9 @@ class Clients:
             client = require_current(tx, client_id, revision)
             self._require_uris(body, is_public=client.is_public)
             client = write_change(tx, client_id, values, now)
+            # A service account can be removed at once; the client may then have no way to tokens.
+            if body.keys() & {"redirectUris", "deviceLogin"}:
+                _require_use(client)
             changed = " ".join(sorted(_COLUMNS.keys() & body.keys()))
             self._record(tx, "update", client, changed=changed)
         return client
@@ -191,6 +195,13 @@ class Clients:
     def _record(self, tx: Transaction, action: str, client: Client, **details: Any) -> None:
         about = {"name": client.name, **details}
         self._host.audit(f"client-{action}", "client", client.id, about, transaction=tx)
+
+
+def _require_use(client: Client) -> None:
+    """Require that a client has a way to tokens; the transaction of the change ends otherwise."""
+    if not (client.redirect_uris or client.service_account_id or client.has_device_login):
+        fault = "A client without a service account or a device needs a redirect URI."
+        raise ApiError(URI_REFUSED, details=[FieldError("redirectUris", "invalid", fault)])
 
 
 def _columns(body: Mapping[str, Any]) -> dict[str, Any]:

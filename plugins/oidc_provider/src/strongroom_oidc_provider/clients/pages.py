@@ -13,6 +13,14 @@ from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.paging import read_records
 from strongroom.plugin_api.visits import PageApplication, Visit, current_visit, is_form_error
 from strongroom.plugin_api.web import LargeBody, MountedApplication, RestResponse
+from strongroom_oidc_provider.clients.claim_forms import (
+    FIELD_NAMES,
+    PLACES,
+    SOURCES,
+    VALUES,
+    make_rule,
+    sentence_key,
+)
 from strongroom_oidc_provider.clients.clients import Clients
 from strongroom_oidc_provider.clients.pictures import MAX_BYTES
 from strongroom_oidc_provider.logins.pages import NAMED_SCOPES, ProviderPages, get_host
@@ -26,17 +34,33 @@ LANGUAGES: Final = {"en": "English", "zh": "中文"}
 ENDS: Final = {"0": "ends-now", "3600": "ends-in-hour", "86400": "ends-in-day", "604800": "ends-in-week"}
 """The texts of the seconds for which the former secret is valid."""
 
+WEB: Final = "secret"
+APP: Final = "public"
+DEVICE: Final = "device"
+SERVICE: Final = "service"
+
 _REST: Final = "/api/v1/clients"
+_ACCOUNTS: Final = "/api/v1/service-accounts"
+_TENANTS: Final = "/api/v1/tenants"
 _PAGE_SIZE: Final = 50
 _FORM_BYTES: Final = MAX_BYTES + 16 * 1024
 _LINES: Final = ("redirectUris", "postLogoutRedirectUris", "resources")
-_TEXTS: Final = ("accent", "termsUrl", "privacyUrl", "backchannelLogoutUri")
+_SWITCHES: Final = ("trusted", "deviceLogin")
+_PARTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "look": ("name", "accent", "termsUrl", "privacyUrl"),
+    "addresses": ("redirectUris", "postLogoutRedirectUris", "backchannelLogoutUri"),
+    "rights": ("scopes", "resources"),
+    "logins": _SWITCHES,
+}
+"""The members that the forms of the settings change, by their names."""
 
 pages = Blueprint("application_pages", __name__)
 
 
 class ClientVisit(Visit):
     """A request of an administrator for a page of clients."""
+
+    field_names = FIELD_NAMES
 
     def show(self, template: str, *, status: int = 0, **values: Any) -> Any:
         """Return the response with a page in the frame of the console."""
@@ -93,28 +117,43 @@ def list_clients() -> Any:
 @pages.get("/new")
 def show_new_client() -> Any:
     """Show the form of a new client."""
-    return _visit().show("client_new.html", sent=request.form)
+    return _show_new()
 
 
 @pages.post("/new")
 def create_client() -> Any:
     """Create a client, and show its secret, if it has one."""
-    visit, form = _visit(), request.form
-    body = {
-        "name": form.get("name", "").strip(),
-        "redirectUris": form.get("redirectUris", "").split(),
-        "public": form.get("kind") == "public",
-        "trusted": "trusted" in form,
-    }
-    response = visit.rest("POST", _REST, body)
+    visit = _visit()
+    response = visit.rest("POST", _REST, _new_client())
     if is_form_error(response):
-        return visit.show("client_new.html", refusal=response, sent=form)
+        return _show_new(refusal=response)
     if response.error is not None:
         return visit.follow(response, "/new")
     client = response.json
     if client["secret"] is None:
         return visit.redirect(_path(client["id"]), "client-created")
     return visit.show("client_secret.html", client=client, secret=client["secret"])
+
+
+def _show_new(**values: Any) -> Any:
+    visit = _visit()
+    accounts = visit.read_choices(_ACCOUNTS, lambda account, _: str(account["name"]))
+    return visit.show("client_new.html", sent=request.form, accounts=accounts.data, **values)
+
+
+def _new_client() -> Mapping[str, Any]:
+    """Return the client of the form, with the members of its kind."""
+    form = request.form
+    kind = form.get("kind", WEB)
+    has_browser = kind not in (DEVICE, SERVICE)
+    return {
+        "name": form.get("name", "").strip(),
+        "public": kind in (APP, DEVICE),
+        "trusted": "trusted" in form and kind != SERVICE,
+        "deviceLogin": kind == DEVICE,
+        "redirectUris": form.get("redirectUris", "").split() if has_browser else [],
+        **({"serviceAccountId": form.get("serviceAccountId", "")} if kind == SERVICE else {}),
+    }
 
 
 @pages.get("/<client_id>/")
@@ -125,20 +164,45 @@ def show_client(client_id: str) -> Any:
 
 @pages.post("/<client_id>/settings")
 def update_client(client_id: str) -> Any:
-    """Change the settings of a client."""
-    visit, form = _visit(), request.form
-    lines: Mapping[str, Any] = {name: form.get(name, "").split() for name in _LINES}
-    body = {
-        **lines,
-        "revision": int(form["revision"]),
-        "name": form.get("name", "").strip(),
-        "scopes": form.getlist("scopes"),
-        "trusted": "trusted" in form,
-        "deviceLogin": "deviceLogin" in form,
-        **{name: form.get(name, "").strip() or None for name in _TEXTS},
-    }
-    response = visit.rest("PATCH", _rest(client_id), body)
-    return _follow(response, client_id, "client-saved")
+    """Change the settings that one of the forms has."""
+    names = _PARTS.get(request.form.get("part", ""))
+    if names is None:
+        raise NotFound
+    return _change(client_id, {name: _setting(name) for name in names}, "client-saved")
+
+
+def _setting(name: str) -> Any:
+    form = request.form
+    if name in _SWITCHES:
+        return name in form
+    if name in _LINES:
+        return form.get(name, "").split()
+    if name == "scopes":
+        return form.getlist(name)
+    text = form.get(name, "").strip()
+    return text if text or name == "name" else None
+
+
+def _change(client_id: str, changes: Mapping[str, Any], notice: str) -> Any:
+    revision = request.form.get("revision", "")
+    # The REST API refuses another text.
+    body = {**changes, "revision": int(revision) if revision.isdecimal() else revision}
+    return _follow(_visit().rest("PATCH", _rest(client_id), body), client_id, notice)
+
+
+@pages.post("/<client_id>/claims")
+def add_claim(client_id: str) -> Any:
+    """Add the rule of a claim."""
+    rules = [*_visit().read(_rest(client_id))["claims"], make_rule(request.form)]
+    return _change(client_id, {"claims": rules}, "claim-added")
+
+
+@pages.post("/<client_id>/claims/removal")
+def remove_claim(client_id: str) -> Any:
+    """Remove the rule of a claim."""
+    name = request.form.get("name", "")
+    rules = [rule for rule in _visit().read(_rest(client_id))["claims"] if rule["name"] != name]
+    return _change(client_id, {"claims": rules}, "claim-removed")
 
 
 @pages.post("/<client_id>/logo")
@@ -208,8 +272,8 @@ def preview_consent(client_id: str) -> Any:
     """Show the page of a consent as the users of the client see it, for a frame of its page."""
     visit = _visit()
     client = visit.host.get_service(Clients).get(client_id)
-    language = _language()
-    return visit.host.get_service(ProviderPages).preview(client, visit.viewer()["name"], language)
+    logins = visit.host.get_service(ProviderPages)
+    return logins.preview(client, visit.viewer()["name"], _preview_language())
 
 
 def _visit() -> ClientVisit:
@@ -219,15 +283,21 @@ def _visit() -> ClientVisit:
 def _show(client_id: str) -> Any:
     visit = _visit()
     client = visit.read(_rest(client_id))
+    tenants = visit.read_choices(_TENANTS, lambda tenant, _: str(tenant["name"]), all="true").data
     return visit.show(
         "application.html",
         client=client,
+        sources=SOURCES,
+        claim_values=VALUES,
+        claim_places=PLACES,
+        sentence_key=sentence_key,
+        spaces={tenant["id"]: tenant["name"] for tenant in tenants},
         client_root=f"{visit.root}{_path(client_id)}",
         usage=visit.read(f"{_rest(client_id)}/usage"),
         named_scopes=NAMED_SCOPES,
         other_scopes=[scope for scope in client["scopes"] if scope not in NAMED_SCOPES],
         languages=LANGUAGES,
-        preview_language=_language(),
+        preview_language=_preview_language(),
         ends=ENDS,
     )
 
@@ -236,12 +306,10 @@ def _follow(response: RestResponse, client_id: str, notice: str) -> Any:
     return _visit().follow(response, _path(client_id), notice)
 
 
-def _language() -> str:
-    """Return the language of the preview: the one that is chosen, or the page's."""
+def _preview_language() -> str | None:
+    """Return the language that is chosen for the preview; ``None``: the page's."""
     chosen = request.args.get("preview", "")
-    if chosen not in LANGUAGES:
-        chosen = (current_visit().host.browser.language or "").partition("-")[0]
-    return chosen if chosen in LANGUAGES else next(iter(LANGUAGES))
+    return chosen if chosen in LANGUAGES else None
 
 
 def _searched(client: Mapping[str, Any]) -> str:

@@ -106,7 +106,7 @@ class ProviderPages:
             request=sealed,
         )
 
-    def preview(self, client: Client, user: str, language: str) -> Any:
+    def preview(self, client: Client, user: str, language: str | None) -> Any:
         """Return the page of a consent as the users of a client see it, for a frame of another page."""
         uris = client.redirect_uris
         scopes = tuple(dict.fromkeys((*client.scopes, *get_rule_scopes(client))))
