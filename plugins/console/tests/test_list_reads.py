@@ -31,6 +31,6 @@ def test_no_page_reads_only_the_first_page_of_a_list() -> None:
     counted = "server/first_steps.py: visit.read(path, pageSize=1)"
     # The search of everything, the start page, and the searches for people in the audit log and for new
     # members show or offer the first records only.
-    firsts = ("find.py:", "home.py:", "server/audit_search.py:", "tenant/members.py:")
+    firsts = ("find.py:", "home.py:", "server/audit_search.py:", "tenant/new_members.py:")
     calls = [call for call in requests_of_one_page() if not call.startswith(firsts)]
     assert [call for call in calls if call != counted] == []

@@ -1,6 +1,8 @@
 """The places of the links of providers on the login page."""
 
-from strongroom.plugin_api.pages import LoginLink, PageLink
+from dataclasses import replace
+
+from strongroom.plugin_api.pages import Connection, LoginLink, PageLink
 from strongroom_login_pages.sign_in.links import ShownLinks
 
 
@@ -27,3 +29,20 @@ def test_a_further_app_of_a_platform_follows_the_other_platforms() -> None:
     others = [PageLink(name, name, f"/{name}", platform=name) for name in ("alpha", "beta")]
     shown = ShownLinks.of([*SCANS, *others], "", None, has_form=True)
     assert names(shown.links) == ["alpha", "beta", "wechat_2"]
+
+
+def test_further_platforms_are_buttons() -> None:
+    scans = [scan(name, name) for name in ("alpha", "beta", "gamma", "delta")]
+    places = ShownLinks.of(scans, "", None, has_form=True)
+    assert names(places.tabs) == ["alpha", "beta", "gamma"]
+    assert names(places.links) == ["delta"]
+
+
+def test_apps_with_names_of_their_own_have_one_tab() -> None:
+    links = [scan("wechat_1", "WeChat"), scan("wechat_2", "WeChat (intern)")]
+    connection = Connection("wechat", {"en": "WeChat"}, "/bind", "wechat", (), "/ids", lambda held: held)
+    links = [
+        replace(item, link=replace(item.link, connection=connection)) for item in links if item.link
+    ]
+    places = ShownLinks.of(links, "", None, has_form=True)
+    assert (names(places.tabs), names(places.links)) == (["wechat_1"], ["wechat_2"])

@@ -9,6 +9,7 @@ import pytest
 from strongroom.plugin_api.events import Event, EventSubscriber
 from strongroom.testing.events import EventSubscriberContract, EventTypesContract, sample_event
 from strongroom.testing.exports import UserExportsContract
+from strongroom.testing.resources import ResourceKindsContract
 from strongroom.testing.routes import RoutesContract
 from strongroom.testing.server import LiveServer, live_server
 from strongroom.testing.state import (
@@ -36,6 +37,18 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     folder = tmp_path_factory.mktemp("server")
     with live_server(folder, plugins=["share_links"]) as server:
         yield server
+
+
+class TestResourceKinds(ResourceKindsContract):
+    """What a file declares."""
+
+    @pytest.fixture
+    def declaration(self) -> str:
+        return """
+[[tenants]]
+name = "Strict"
+shareRules = { maxLifetimeDays = 400, password = "required" }
+"""
 
 
 class TestOptions(OptionsContract):

@@ -11,7 +11,16 @@ from tests.support.console_desk import Desk
 ROWS = 1000
 BATCH = 500
 ROUNDS = 5
-MOST_MILLISECONDS = 100
+MOST_SHARE = 2.2
+"""The most processor time of an interaction in units of the peer: 100 ms where the peer takes 45 ms."""
+
+PEER = """() => {
+    const make = (_, n) => ({ id: n, name: `report ${(n * 7919) % 60000}` });
+    const rows = Array.from({ length: 60000 }, make);
+    rows.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return JSON.parse(JSON.stringify(rows)).length;
+}"""
+"""A task that does not depend on the page: processors of shared machines are slower at times."""
 
 pytestmark = [needs_chromium, pytest.mark.extended]
 
@@ -76,13 +85,17 @@ def test_each_interaction_takes_little_processor_time(desk: Desk) -> None:
     session = page.context.new_cdp_session(page)
     # Of the thread, because other processes of the machine delay paints.
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
-    times: dict[str, list[int]] = {name: [] for name in INTERACTIONS}
+    times: dict[str, list[float]] = {name: [] for name in INTERACTIONS}
+    peers: list[float] = []
     for _ in range(ROUNDS):
+        before = processor_time(session)
+        page.evaluate(PEER)
+        peers.append(processor_time(session) - before)
         page.locator("#nodes tr[data-id] td a").first.focus()
         for name, interact in INTERACTIONS.items():
             before = processor_time(session)
             interact(page)
             page.wait_for_timeout(SETTLED)
-            times[name].append(round(processor_time(session) - before))
-    slow = {name: values for name, values in times.items() if median(values) > MOST_MILLISECONDS}
-    assert not slow, times
+            times[name].append(processor_time(session) - before)
+    shares = {name: median(values) / median(peers) for name, values in times.items()}
+    assert not {name: share for name, share in shares.items() if share > MOST_SHARE}, peers

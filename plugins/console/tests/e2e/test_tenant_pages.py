@@ -54,3 +54,28 @@ def test_a_new_key_is_copied(desk: Desk) -> None:
     key = page.locator("#secret").inner_text()
     assert page.evaluate("navigator.clipboard.readText()") == key
     assert re.fullmatch(r"\S{20,}", key)
+
+
+def test_a_window_is_cancelled_and_opens_again_with_its_faults(desk: Desk) -> None:
+    page = desk.page
+    page.goto(f"{desk.server.url}/console/tenants/{desk.tenant}/groups/")
+    page.get_by_role("button", name="New group").first.click()
+    window = page.get_by_role("dialog", name="New group")
+    window.get_by_label("Name of the group").fill(" ")
+    window.get_by_role("button", name="Create group").click()
+    expect(window.locator(".fault")).to_be_visible()
+    expect(window.get_by_label("Name of the group")).to_be_focused()
+    window.get_by_role("button", name="Cancel").click()
+    expect(window).to_be_hidden()
+
+
+def test_an_address_that_is_typed_is_invited_with_a_role(desk: Desk) -> None:
+    page = desk.page
+    page.goto(f"{desk.server.url}/console/tenants/{desk.tenant}/members/")
+    page.get_by_role("button", name="Invite people").click()
+    window = page.get_by_role("dialog", name="Invite people")
+    window.get_by_role("combobox", name="E-mail address").press_sequentially("dora@partner.example")
+    window.get_by_role("option", name="Invite dora@partner.example").click()
+    window.locator("select[name=role]").select_option("records")
+    window.get_by_role("button", name="Invite", exact=True).click()
+    expect(page.get_by_role("status")).to_contain_text("dora@partner.example")

@@ -260,6 +260,42 @@ class TestActivity:
         assert space.browser.open(space.page(node, "activity")).status_code == 403
 
 
+class TestLocks:
+    def test_a_lock_is_shown_and_released_by_those_who_manage_the_file(self, space: Space) -> None:
+        folder = space.folder("Case")
+        node = space.upload("plan.txt", b"x", folder["id"])
+        space.grant(folder, "write")
+        path = f"{space.tenant}/files/{folder['id']}/locks"
+        taken = space.api.post(path, {"note": "<i>Office"}, by=space.member)
+        assert taken.status_code == 201
+        assert "Locked</span>" in space.browser.open(f"{space.root}/files/").text
+        text = space.browser.open(space.page(node)).text
+        assert "Locked by <bdi>&lt;b&gt;Bob</bdi>" in text
+        assert "<bdi>&lt;i&gt;Office</bdi>" in text
+        refused = space.api.patch(f"{space.tenant}/files/{node['id']}", {"name": "n"}, by=space.admin)
+        assert refused.status_code == 423
+        space.send(f"{space.page(node)}/unlock", lock=taken.json["id"])
+        assert space.browser.message == "It is no longer locked."
+        assert "Locked by" not in space.browser.open(space.page(node)).text
+
+    def test_others_cannot_release_it(self, space: Space) -> None:
+        node = space.upload("plan.txt", b"x")
+        space.grant(node, "write")
+        path = f"{space.tenant}/files/{node['id']}/locks"
+        taken = space.api.post(path, {}, by=space.admin).json
+        assert "Locked by you" in space.browser.open(space.page(node)).text
+        space.log_in(space.member)
+        text = space.browser.open(space.page(node)).text
+        assert "Locked by <bdi>Alice</bdi>" in text
+        assert "/unlock" not in text
+        # The page has no such form, so another one's proof is sent.
+        page = space.page(node, "rename")
+        space.browser.open(page)
+        form = {**space.browser.forms[page], "lock": taken["id"]}
+        space.browser.open(f"{space.page(node)}/unlock", form)
+        assert 'role="alert"' in space.browser.page.text
+
+
 class TestHolds:
     @pytest.fixture
     def keeper(self, space: Space) -> Person:

@@ -249,6 +249,16 @@ def test_plugins_limits_jobs_and_messages_are_listed(api: Api, browser: PageBrow
     assert browser.open(f"{ROOT}messages/?page=999999999").status_code == 200
 
 
+def test_the_messages_to_an_address_are_found(api: Api, browser: PageBrowser) -> None:
+    person = api.person()
+    api.request_code(person.email, "reset-password")
+    assert browser.open(f"{ROOT}messages/?q={person.email.upper()}").text.count("•••@") == 1
+    for text in ("%25", "r_erson", "nobody@example.com"):
+        page = browser.open(f"{ROOT}messages/?q={text}").text
+        assert "No message to this" in page
+        assert "•••@" not in page
+
+
 def test_units_are_in_the_language_of_the_page(api: Api, admin: Person) -> None:
     browser = PageBrowser(api, Accept_Language="zh-CN")
     browser.log_in(admin.email)

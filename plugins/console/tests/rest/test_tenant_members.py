@@ -109,6 +109,16 @@ class TestMembers:
         assert f'<option value="{carol.id}"' in browser.open(f"{path}?find=Unique").text
         assert f'<option value="{carol.id}"' not in browser.open(f"{path}?find=Nobody").text
 
+    def test_a_new_member_joins_groups(
+        self, api: Api, browser: PageBrowser, root: str, tenant: str, person: Person
+    ) -> None:
+        carol = api.person(name="Carol")
+        group = api.post(f"{tenant}/groups", {"name": "Sales"}, by=person).json["id"]
+        browser.open(f"{root}/members/")
+        browser.submit(f"{root}/members/", user=carol.id, role="member", group=group)
+        (member,) = api.get(f"{tenant}/groups/{group}/members", by=person).json["data"]
+        assert member["user"]["$ref"] == carol.id
+
     def test_an_administrator_of_a_space_sees_no_other_users(
         self, api: Api, browser: PageBrowser, root: str
     ) -> None:
@@ -243,7 +253,7 @@ class TestOthers:
     ) -> None:
         browser = log_in(bob)
         page = browser.open(f"{root}/members/")
-        assert "Add a member" not in page.text
+        assert "Invite people" not in page.text
         for section in ("settings", "retention"):
             assert f"{root}/{section}/" not in page.text
         for path in (f"members/{person.id}/", f"members/{person.id}/removal", "settings/"):

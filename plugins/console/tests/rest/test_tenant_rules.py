@@ -1,5 +1,6 @@
 """The pages of the invitations, rules and actions of a tenant."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -40,7 +41,7 @@ class TestInvitations:
         group = api.post(f"{tenant}/groups", {"name": HOSTILE}, by=person).json["id"]
         page = browser.open(f"{root}/invitations/")
         assert "<img" not in page.text
-        browser.submit(f"{root}/invitations/", contact=contact, role="member", group=group)
+        browser.submit(f"{root}/invitations/", user=f"invite:{contact}", role="member", group=group)
         assert browser.message == f"\u2068{contact}\u2069 was invited."
         (invitation,) = api.get(f"{tenant}/invitations", by=person).json["data"]
         assert contact in (invitation["email"], invitation["mobile"])
@@ -56,10 +57,11 @@ class TestInvitations:
         self, browser: PageBrowser, root: str
     ) -> None:
         browser.open(f"{root}/invitations/")
-        browser.submit(f"{root}/invitations/", contact=f"{HOSTILE}@", role="admin")
+        browser.submit(f"{root}/invitations/", user=f"invite:{HOSTILE}@", role="admin")
         assert browser.page.status_code == 400
         assert 'role="alert"' in browser.page.text
-        assert 'value="&lt;img' in browser.page.text
+        assert 'id="user-fault"' in browser.page.text
+        assert re.search(r'<option value="invite:&lt;img[^>]* selected', browser.page.text)
         assert '<option value="admin" selected>' in browser.page.text
 
 

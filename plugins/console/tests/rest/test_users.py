@@ -227,6 +227,7 @@ def test_metadata_is_edited_as_rows(api: Api, browser: PageBrowser, other: Perso
     assert faulty
     assert faulty.group(1) == "Two rows have the same key."
     assert page.text.count('aria-invalid="true"') == 1
+    assert "<title>Error: " in page.text
     assert 'value="kept &lt;b&gt;"' in page.text
 
 

@@ -1,6 +1,7 @@
 """The buttons of a login method on the login page, and how users connect their accounts."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from strongroom.plugin_api.host import HostAPI
@@ -10,7 +11,8 @@ from strongroom_login_oauth.provider import Provider
 from strongroom_login_oauth.routes import begin_path, connection_name, link_name
 from strongroom_login_oauth.schemas import BIND
 
-_LABELS = {"en": "Log in with {}", "zh": "{}登录"}
+_LABELS: Final = {"en": "Log in with {}", "zh": "{}登录"}
+_FURTHER: Final = {"en": "{} ({})", "zh": "{}（{}）"}
 
 
 def login_links(host: HostAPI, kind: type[OAuthLogin[Any]]) -> list[LoginLink]:
@@ -18,13 +20,34 @@ def login_links(host: HostAPI, kind: type[OAuthLogin[Any]]) -> list[LoginLink]:
     login = host.extension(kind)
     if login is None:
         return []
-    return [login_link(login, name, provider) for name, provider in login.providers.items()]
+    labels = distinct_labels(login.providers)
+    return [
+        login_link(login, name, provider, labels[name]) for name, provider in login.providers.items()
+    ]
 
 
-def login_link(login: OAuthLogin[Any], name: str, provider: Provider) -> LoginLink:
-    """Return the button of a provider."""
+def distinct_labels(providers: Mapping[str, Provider]) -> dict[str, Mapping[str, str]]:
+    """Return the platform of each provider; a further app adds its own name."""
+    labels: dict[str, Mapping[str, str]] = {}
+    for name, provider in providers.items():
+        is_further = provider.labels in labels.values()
+        labels[name] = _with_name(provider.labels, name) if is_further else provider.labels
+    return labels
+
+
+def _with_name(labels: Mapping[str, str], name: str) -> Mapping[str, str]:
+    return {
+        language: _FURTHER.get(language, _FURTHER["en"]).format(label, name)
+        for language, label in labels.items()
+    }
+
+
+def login_link(
+    login: OAuthLogin[Any], name: str, provider: Provider, platform: Mapping[str, str]
+) -> LoginLink:
+    """Return the button of a provider, with the name of its platform by language."""
     labels = {
-        language: text.format(provider.labels.get(language, provider.labels["en"]))
+        language: text.format(platform.get(language, platform["en"]))
         for language, text in _LABELS.items()
     }
     return LoginLink(
@@ -34,20 +57,20 @@ def login_link(login: OAuthLogin[Any], name: str, provider: Provider) -> LoginLi
         icon=provider.icon,
         works_in=provider.works_in,
         fails_in=provider.fails_in,
-        connection=_connection(login, name, provider),
+        connection=_connection(login, name, platform),
         kind=login.name,
-        platform=provider.labels,
+        platform=platform,
         shows_qr_code=provider.shows_qr_code,
         own_app=provider.own_app,
         request=LoginRequest(login.request_path(), {login.selector: name}),
     )
 
 
-def _connection(login: OAuthLogin[Any], name: str, provider: Provider) -> Connection:
+def _connection(login: OAuthLogin[Any], name: str, platform: Mapping[str, str]) -> Connection:
     path, prefix = login.ids_path(), login.get_prefix(name)
     return Connection(
         connection_name(login, name),
-        provider.labels if prefix else login.platform_labels,
+        platform if prefix else login.platform_labels,
         begin_path(login, name, purpose=BIND),
         method=login.name,
         kinds=login.kinds,

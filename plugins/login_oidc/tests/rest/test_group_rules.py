@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.support.api import Api, Person
+from tests.support.audit import reading_sealed
 from tests.support.config import Table, write_api_config
 
 from strongroom.assembly.app import create_app
@@ -157,7 +158,7 @@ def test_a_rule_that_fails_is_tried_at_the_next_login(
 def test_the_record_names_the_administrator_and_the_plugin(office: Office) -> None:
     office.log_in("sales")
     statement = "SELECT actor_id, details FROM audit_events WHERE action = 'group-member.add'"
-    with office.api.container.database.read() as connection:
+    with reading_sealed(office.api.container.database) as connection:
         rows = [tuple(row) for row in connection.exec_driver_sql(statement)]
     assert [(actor, "login_oidc" in str(details)) for actor, details in rows] == [
         (office.admin.id, True)

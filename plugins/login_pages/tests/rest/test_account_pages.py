@@ -461,7 +461,12 @@ class TestFactors:
         see(browser, "/")
         browser.send("enrolments/totp")
         assert 'href="otpauth://totp/' in browser.page.text
-        assert re.search(r'<button[^>]* hidden[^>]* data-copy="totp-secret"', browser.page.text)
+        button = re.search(
+            r'<button([^>]* hidden[^>]* data-copy="totp-secret".*?)</button>', browser.page.text
+        )
+        assert button is not None
+        assert 'aria-label="Copy the secret"' in button[1]
+        assert button[1].endswith("<span>Copy</span>")
         app = pyotp.TOTP(secret_of(browser.page.text))
         browser.send("enrolments/totp/confirmation", totp=app.now())
         assert browser.message.startswith("Done. If you have no recovery codes yet")

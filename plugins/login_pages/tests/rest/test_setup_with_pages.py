@@ -73,6 +73,6 @@ def test_a_used_link_shows_the_way_to_the_login_and_no_form(api: Api, browser: P
     set_up(api, browser)
     page = browser.open("/setup").text
     assert "<form" not in page
-    assert "This link no longer works" in page
+    assert "The server is set up" in page
     assert 'href="/account/login"' in page
     assert "<noscript" not in page

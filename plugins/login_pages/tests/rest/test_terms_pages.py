@@ -44,7 +44,9 @@ def enter_login_code(api: Api, browser: PageBrowser) -> None:
 
 def test_a_registration_needs_the_box_of_the_current_version(api: Api, browser: PageBrowser) -> None:
     page = browser.open("/account/register").text
-    assert 'href="https://example.com/terms"' in page
+    sentence = page.partition('<label class="check">')[2].partition("</label>")[0]
+    assert 'accept the <a href="https://example.com/terms"' in sentence
+    assert sentence.endswith("</a> and the privacy policy.</span>")
     assert "checked" not in page
     for fields in ({}, {"terms": "2026-10"}, {"terms": ""}):
         begin(browser, **fields)

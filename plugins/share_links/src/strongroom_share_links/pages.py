@@ -58,6 +58,7 @@ _TEXTS: Final = {
     "error.unsupported-media-type": "type_refused",
     "error.payload-too-large": "too_large",
     "error.storage-full": "storage_full",
+    "error.file-locked": "locked",
     "error.content-infected": "infected",
     "error.content-unscannable": "unscannable",
 }
@@ -76,6 +77,7 @@ _DROP_FAULTS: Final = {
             "error.unsupported-media-type",
             "error.payload-too-large",
             "error.storage-full",
+            "error.file-locked",
             "error.content-infected",
             "error.content-unscannable",
             "error.too-many-requests",

@@ -12,6 +12,7 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.pages import StaticFiles
 from strongroom.plugin_api.pruning import PruneStep
+from strongroom.plugin_api.resources import ResourceKind
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import Blueprint, ErrorKind
 from strongroom_share_links import creator_routes, page_routes, visitor_routes
@@ -19,6 +20,7 @@ from strongroom_share_links.errors import KINDS
 from strongroom_share_links.events import EVENTS
 from strongroom_share_links.models import metadata
 from strongroom_share_links.options import ShareOptions
+from strongroom_share_links.resource_kinds import KINDS as RESOURCE_KINDS
 from strongroom_share_links.service import DELETED, RESTORED, Shares
 from strongroom_share_links.user_exports import share_exports
 
@@ -32,7 +34,13 @@ def register_options() -> type[ShareOptions]:
 
 @hookimpl
 def register_tables() -> PluginTables:
-    return PluginTables(metadata, migrations="strongroom_share_links:migrations", revision="0004")
+    # The links themselves are left out: their secrets may have been revoked since.
+    return PluginTables(
+        metadata,
+        migrations="strongroom_share_links:migrations",
+        revision="0004",
+        tenant_tables=["share_links_policies"],
+    )
 
 
 @hookimpl
@@ -88,6 +96,11 @@ def register_user_exports(host: HostAPI) -> list[UserExport]:
 @hookimpl
 def register_static_files() -> list[StaticFiles]:
     return [StaticFiles()]
+
+
+@hookimpl
+def register_resource_kinds() -> Iterable[ResourceKind]:
+    return RESOURCE_KINDS
 
 
 @hookimpl

@@ -1,6 +1,7 @@
 """Shares go with their files, with their tenant, and when they ended long ago."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from tests.support.api import Api
@@ -9,6 +10,8 @@ from tests.support.interleaving import Interleaving
 from tests.support.shares import ALL_KINDS, PLUGINS, Shared
 from tests.support.waiting import PATIENCE_SECONDS
 
+from strongroom.assembly.commands import assemble_backups, assemble_tenant_restoration
+from strongroom.extensions.backup.restore_tenant import restore_tenant
 from strongroom.testing.clock import HOUR
 from strongroom_share_links.models import links, metadata
 from strongroom_share_links.service import Shares
@@ -53,6 +56,19 @@ def test_nothing_of_a_purged_tenant_remains(shared: Shared) -> None:
     shared.api.clock.advance(31 * DAY)
     assert dict(shared.api.container.prune_job().run())["deleted tenants"] == 1
     assert remaining(shared) == {}
+
+
+def test_a_restored_tenant_has_its_policy_and_no_shares(shared: Shared, tmp_path: Path) -> None:
+    shared.share()
+    path = f"{shared.tenant}/share-policy"
+    assert shared.api.put(path, {"who": "manage"}, by=shared.admin).status_code == 200
+    assemble_backups(shared.api.container).create(tmp_path / "a.tar")
+    former = shared.tenant.rpartition("/")[2]
+    restoration = assemble_tenant_restoration(shared.api.container)
+    restored = restore_tenant(restoration, tmp_path / "a.tar", former)
+    policy = shared.api.get(f"/api/v1/tenants/{restored.id}/share-policy", by=shared.admin).json
+    assert policy["who"] == "manage"
+    assert remaining(shared) == {"share_links_links": 1, "share_links_policies": 2}
 
 
 def test_the_command_prune_removes_shares_that_ended_long_ago(shared: Shared) -> None:

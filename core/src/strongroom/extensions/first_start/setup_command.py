@@ -22,6 +22,14 @@ def setup_command(*, is_production: bool) -> str:
     return shlex.join([_program(), *_configuration(), *_COMMAND])
 
 
+def setup_commands(*, is_production: bool) -> dict[str, str]:
+    """Return the command that a page copies, and the short one that it shows, for its template."""
+    return {
+        "copied": setup_command(is_production=is_production),
+        "shown": setup_command(is_production=True),
+    }
+
+
 def _program() -> str:
     """Return the program as it was started, or its name if the shell finds it by that."""
     started = sys.argv[0]

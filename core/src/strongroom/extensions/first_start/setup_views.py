@@ -4,8 +4,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from strongroom.extensions.first_start.first_administrator import Setup
+from strongroom.extensions.first_start.setup_command import setup_commands
 from strongroom.extensions.first_start.start_views import StartPages
 from strongroom.foundation import errors
+from strongroom.foundation.config import Settings
 from strongroom.identity.accounts.registration import Registration
 from strongroom.identity.accounts.schemas import SetupSchema, UserSchema
 from strongroom.identity.sessions.browser_sessions import BrowserSessions
@@ -33,13 +35,17 @@ def show_setup_page() -> Any:
     For browsers. Its form creates the first administrator while there is none; afterwards the page says
     so and leads to the login.
     """
-    pages, start = get_service(AccountPages), get_service(StartPages)
+    pages, start, setup = get_service(AccountPages), get_service(StartPages), get_service(Setup)
+    is_production = get_service(Settings).is_production
     return _PAGES.render(
         "setup.html",
-        is_open=get_service(Setup).is_open(),
+        is_open=setup.is_open(),
+        is_needed=setup.is_needed(),
         next_path=pages.account and (start.home or pages.account),
         login_path=pages.login,
         start_path=f"{start.base_path}/",
+        is_production=is_production,
+        command=setup_commands(is_production=is_production),
     )
 
 

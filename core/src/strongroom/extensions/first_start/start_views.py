@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from strongroom.extensions.first_start.first_administrator import Setup
-from strongroom.extensions.first_start.setup_command import setup_command
+from strongroom.extensions.first_start.setup_command import setup_commands
 from strongroom.foundation.config import Settings
 from strongroom.foundation.locales import choose_locale
 from strongroom.identity.accounts.schemas import StartSchema
@@ -96,8 +96,7 @@ def _page(paths: dict[str, str], *, is_production: bool) -> Any:
         pages=get_service(StartPages).links(),
         version=__version__,
         is_production=is_production,
-        command=setup_command(is_production=is_production),
-        short_command=setup_command(is_production=True),
+        command=setup_commands(is_production=is_production),
     )
     response.headers["Vary"] = _BY_ACCEPT["Vary"]
     return response

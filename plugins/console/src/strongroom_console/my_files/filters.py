@@ -124,13 +124,13 @@ class Filters:
             **_KIND_QUERIES.get(self.kind, {}),
         }
         if not self.is_search:
-            return {**shared, "q": self.text or None, "include": "holds"}
+            return {**shared, "q": self.text or None, "include": "holds,locks"}
         parent = folder_id if self.scope == "below" else None
         return {
             **shared,
             "query": self.text,
             "parentId": parent,
-            "include": "path,holds",
+            "include": "path,holds,locks",
         }
 
 

@@ -20,6 +20,7 @@ from strongroom_console.my_files.nodes import (
 )
 from strongroom_console.tenant.frame import page_path, tenant_path
 from strongroom_console.tenant.member_list import ROLES, offered_rows, with_chosen
+from strongroom_console.tenant.new_members import send_invitation
 
 sharing: Final = Blueprint("sharing", __name__)
 
@@ -55,8 +56,7 @@ def grant(tenant_id: str, node_id: str) -> Any:
 
 def _invite(visit: Visit, tenant_id: str, node_id: str, address: str) -> Any:
     """Invite an address to the tenant: only members have permissions on files."""
-    body = {"email": address, "role": "member", "groups": []}
-    response = visit.rest("POST", tenant_path(tenant_id, "invitations"), body)
+    response = send_invitation(visit, tenant_id, address)
     page = node_page_path(tenant_id, node_id, "share")
     return visit.follow(response, page, "invited-to-share", name=address)
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
-from flask import Blueprint
+from flask import Blueprint, request
 
-from strongroom.plugin_api.page_lists import page_number
+from strongroom.plugin_api.page_lists import changed_query, page_number
 from strongroom.plugin_api.server import ServerSetting
 from strongroom.plugin_api.times import iso_format
 from strongroom.plugin_api.visits import current_visit
@@ -145,7 +145,10 @@ def list_jobs() -> Any:
 def list_messages() -> Any:
     """Show the messages that were sent lately."""
     visit, number = current_visit(), min(page_number(), _LAST_PAGE)
-    messages = visit.host.server.messages(page=number, size=PAGE_SIZE)
+    query = {"q": request.args.get("q", "").strip()[:255]}
+    messages = visit.host.server.messages(page=number, size=PAGE_SIZE, recipient=query["q"])
+    newer, older = number - 1, number + 1
+    is_last = len(messages) < PAGE_SIZE or number >= _LAST_PAGE
     return server_page(
         visit,
         "server/messages.html",
@@ -154,6 +157,7 @@ def list_messages() -> Any:
         iso_format=iso_format,
         states=MESSAGE_STATES,
         title_key=title_key,
-        newer=number - 1,
-        older=number + 1 if len(messages) == PAGE_SIZE and number < _LAST_PAGE else 0,
+        query=query,
+        newer=changed_query(page=str(newer)) if newer else "",
+        older="" if is_last else changed_query(page=str(older)),
     )

@@ -4,6 +4,7 @@ import {adopted, fetchPage, sendFrom} from "strongroom/documents.js";
 import "strongroom/passwords.js";
 
 const ADDRESS = /^[^\s@,;:<>]+@[^\s@,;:<>]+\.[^\s@,;:<>]+$/;
+const NUMBER = /^\+\d[\d ()-]{5,20}$/;
 const SEARCH_AFTER = 250; // Milliseconds after the last key.
 const hasMouse = matchMedia("(pointer: fine)");
 let dialog = null; // That over the list.
@@ -113,14 +114,14 @@ function raise(report) {
   }}));
 }
 
-// An address that is no member's is invited.
+// An address or a number that is no member's is invited.
 document.addEventListener("input", (event) => {
   const form = event.target.closest?.(".addition");
   const select = form?.querySelector("select[data-invite]");
   if (!select || !event.target.matches("[role=combobox]")) return;
   select.querySelector("option[data-new]")?.remove();
   const address = event.target.value.trim();
-  if (ADDRESS.test(address)) select.append(invitation(select, address));
+  if (ADDRESS.test(address) || NUMBER.test(address)) select.append(invitation(select, address));
 }, true);
 
 function invitation({dataset}, address) {

@@ -1,16 +1,17 @@
 """The open invitations to a tenant."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
-from flask import Blueprint, request
+from flask import Blueprint
 
 from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.visits import current_visit, is_form_error
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
-from strongroom_console.tenant.member_list import ROLES, named
+from strongroom_console.tenant.member_list import named
+from strongroom_console.tenant.new_members import read_joining, send_joining
+from strongroom_console.visit import console_visit
 
 invitations: Final = Blueprint("invitations", __name__, url_prefix="/tenants/<tenant_id>/invitations")
 
@@ -25,13 +26,13 @@ def show_invitations(tenant_id: str) -> Any:
 
 @invitations.post("/")
 def invite(tenant_id: str) -> Any:
-    """Invite an e-mail address or a mobile number."""
-    visit = current_visit()
-    response = visit.rest("POST", tenant_path(tenant_id, "invitations"), _request())
+    """Invite an e-mail address or a mobile number, or add a user."""
+    visit = console_visit()
+    response, invited = send_joining(visit, tenant_id)
     if is_form_error(response):
         return _page(tenant_id, response)
-    contact = request.form.get("contact", "").strip()
-    return visit.follow(response, page_path(tenant_id, "invitations"), "invited", name=contact)
+    notice = "invited" if invited else "member-added"
+    return visit.follow(response, page_path(tenant_id, "invitations"), notice, name=invited)
 
 
 @invitations.post("/<invitation_id>/resend")
@@ -52,17 +53,8 @@ def _change(method: str, tenant_id: str, names: tuple[str, ...], notice: str) ->
     return visit.follow(response, page_path(tenant_id, "invitations"), notice)
 
 
-def _request() -> Mapping[str, Any]:
-    contact = request.form.get("contact", "").strip()
-    return {
-        "email" if "@" in contact else "mobile": contact,
-        "role": request.form.get("role", "member"),
-        "groups": request.form.getlist("group"),
-    }
-
-
 def _page(tenant_id: str, refusal: RestResponse | None = None) -> Any:
-    visit = current_visit()
+    visit = console_visit()
     require_section(visit, tenant_id, _SECTION)
     page = visit.read(
         tenant_path(tenant_id, "invitations"), pageSize=PAGE_SIZE, pageNumber=page_number()
@@ -76,9 +68,5 @@ def _page(tenant_id: str, refusal: RestResponse | None = None) -> Any:
         refusal=refusal,
         rows=[{**item, "sender": named(item["invitedBy"], included)["name"]} for item in page["data"]],
         links=page_links(page["meta"]),
-        groups=visit.read_choices(
-            tenant_path(tenant_id, "groups"), lambda group, _included: str(group["name"])
-        ).data,
-        roles=ROLES,
-        form=request.form,
+        **read_joining(visit, tenant_id),
     )

@@ -10,6 +10,9 @@ from strongroom.plugin_api.pages import PageLink
 _MOST: Final = 4
 """The buttons that are shown at once; the others are behind "more ways"."""
 
+_MOST_TABS: Final = 3
+"""The tabs next to the one of the form, as many as fit into one line of a narrow window."""
+
 _PHONE: Final = re.compile("Mobile|Android|iPhone|iPad")
 
 
@@ -43,7 +46,7 @@ class ShownLinks:
         first = [link for link in links if link.is_of_app]
         has_tabs = has_form and not first and not _PHONE.search(user_agent)
         scans = [link for link in links if has_tabs and link.link and link.link.shows_qr_code]
-        tabs = _one_for_each_platform(scans)
+        tabs = _one_for_each_platform(scans)[:_MOST_TABS]
         rest = [link for link in links if link not in first and link not in tabs]
         rest.sort(key=lambda link: link in scans)
         if last in [link.name for link in rest[_MOST:]]:
@@ -52,10 +55,11 @@ class ShownLinks:
 
 
 def _one_for_each_platform(links: Sequence[PageLink]) -> list[PageLink]:
-    """Return the first link of each platform, because two tabs of one would have the same text."""
+    """Return the first link of each platform, whose apps connect the same accounts."""
     firsts: dict[str, PageLink] = {}
     for link in links:
-        firsts.setdefault(link.platform, link)
+        connection = link.link and link.link.connection
+        firsts.setdefault(connection.name if connection else link.platform, link)
     return list(firsts.values())
 
 

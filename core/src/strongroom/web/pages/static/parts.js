@@ -106,6 +106,9 @@ if (!("commandForElement" in HTMLButtonElement.prototype)) {
   });
 }
 
+// A refused form is in its window again.
+document.querySelector("dialog[data-opens]")?.showModal();
+
 // A picture has a skeleton until it is there.
 prepareParts((root) => {
   for (const picture of root.querySelectorAll(".waits > img")) {
