@@ -9,6 +9,7 @@ from sqlalchemy import insert, select
 from strongroom.testing.commands import CommandsContract
 from strongroom.testing.events import EventSinkContract, Received
 from strongroom.testing.metrics import MetricsContract
+from strongroom.testing.resources import ResourceKindsContract
 from strongroom.testing.routes import RoutesContract
 from strongroom.testing.server import LiveServer, live_server
 from strongroom.testing.state import (
@@ -83,6 +84,26 @@ class TestRoutes(RoutesContract):
     @pytest.fixture
     def tag(self) -> str:
         return "webhooks"
+
+
+class TestResourceKinds(ResourceKindsContract):
+    """What a file declares."""
+
+    @pytest.fixture
+    def declaration(self) -> str:
+        return """
+[[webhooks]]
+url = "https://hooks.example.com/all"
+eventTypes = ["user.*"]
+status = "disabled"
+
+[[tenants]]
+name = "Hooked"
+
+[[tenants.webhooks]]
+url = "https://hooks.example.com/tenant"
+eventTypes = ["file.*"]
+"""
 
 
 class TestCommands(CommandsContract):

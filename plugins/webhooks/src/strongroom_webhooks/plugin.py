@@ -10,6 +10,7 @@ from strongroom.plugin_api.events import EventSink
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.metrics import Metric
 from strongroom.plugin_api.pruning import PruneStep
+from strongroom.plugin_api.resources import ResourceKind
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import Blueprint, ErrorKind
 from strongroom_webhooks.commands import make_commands
@@ -17,6 +18,7 @@ from strongroom_webhooks.errors import KINDS
 from strongroom_webhooks.metrics import make_metrics
 from strongroom_webhooks.models import metadata
 from strongroom_webhooks.options import WebhookOptions
+from strongroom_webhooks.resource_kinds import KINDS as RESOURCE_KINDS
 from strongroom_webhooks.routes import routes
 from strongroom_webhooks.service import Webhooks, start_sending, stop_sending
 from strongroom_webhooks.sink import WebhookSink
@@ -57,6 +59,11 @@ def register_tenant_erasers(host: HostAPI) -> list[TenantEraser]:
 @hookimpl
 def register_metrics(host: HostAPI) -> list[Metric]:
     return make_metrics(host.database, host.clock)
+
+
+@hookimpl
+def register_resource_kinds() -> Iterable[ResourceKind]:
+    return RESOURCE_KINDS
 
 
 @hookimpl

@@ -17,6 +17,7 @@ _ADVICE: Final = {
     "error.move-into-itself": "Choose a folder outside of the moved one.",
     "error.not-a-file": "This is a folder. Use files_list for its files.",
     "error.not-a-folder": "This is a file. Use files_stat for its folder.",
+    "error.file-locked": "Another user changes it. Repeat the call later, or ask the user.",
     "error.held": "A hold protects it. Ask the user.",
     "error.retained": "A retention period protects it. Ask the user.",
     "error.quarantined": "Do not repeat it; ask the user.",
