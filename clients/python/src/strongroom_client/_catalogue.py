@@ -359,6 +359,10 @@ class NotAMember(ConflictError, code="error.not-a-member"):
     """409 `error.not-a-member`: The grantee is not a member of the tenant."""
 
 
+class NotManagedHere(ConflictError, code="error.not-managed-here"):
+    """409 `error.not-managed-here`: The user has verified the address, or belongs to another tenant, too."""
+
+
 class NotScannedYet(ConflictError, code="error.not-scanned-yet"):
     """409 `error.not-scanned-yet`: The file is not scanned yet; see Retry-After."""
 
@@ -405,6 +409,10 @@ class TooManyGroups(ConflictError, code="error.too-many-groups"):
 
 class TooManyInvitations(ConflictError, code="error.too-many-invitations"):
     """409 `error.too-many-invitations`: The tenant has as many open invitations as allowed; delete one."""
+
+
+class TooManyLocks(ConflictError, code="error.too-many-locks"):
+    """409 `error.too-many-locks`: The user holds as many locks as allowed; release one."""
 
 
 class TooManyNodes(ConflictError, code="error.too-many-nodes"):
@@ -489,6 +497,10 @@ class ContentUnscannable(BadRequestError, code="error.content-unscannable"):
 
 class IdempotencyMismatch(BadRequestError, code="error.idempotency-mismatch"):
     """422 `error.idempotency-mismatch`: The Idempotency-Key was used for another request."""
+
+
+class FileLocked(ConflictError, code="error.file-locked"):
+    """423 `error.file-locked`: The file or folder, or a file in it, is locked for changes."""
 
 
 class UploadLocked(ConflictError, code="error.upload-locked"):

@@ -66,7 +66,9 @@ if TYPE_CHECKING:
         "file.version_purged",
         "folder.created",
     ]
-    GetFileIncludeType0: TypeAlias = Literal["holds", "path", "path,holds"]
+    GetFileIncludeType0: TypeAlias = Literal[
+        "holds", "holds,locks", "locks", "path", "path,holds", "path,holds,locks", "path,locks"
+    ]
     GrantPermission: TypeAlias = Literal["manage", "read", "write"]
     GroupGrantPermission: TypeAlias = Literal["manage", "read", "write"]
     ListAuditEventsOutcome: TypeAlias = Literal["failure", "success"]
@@ -83,8 +85,12 @@ if TYPE_CHECKING:
         "file.version_purged",
         "folder.created",
     ]
-    ListFilesIncludeType0: TypeAlias = Literal["holds", "path", "path,holds"]
-    ListFilesInFolderIncludeType0: TypeAlias = Literal["holds", "path", "path,holds"]
+    ListFilesIncludeType0: TypeAlias = Literal[
+        "holds", "holds,locks", "locks", "path", "path,holds", "path,holds,locks", "path,locks"
+    ]
+    ListFilesInFolderIncludeType0: TypeAlias = Literal[
+        "holds", "holds,locks", "locks", "path", "path,holds", "path,holds,locks", "path,locks"
+    ]
     ListFilesInFolderSort: TypeAlias = Literal[
         "-name", "-size", "-type", "-updatedAt", "name", "size", "type", "updatedAt"
     ]
@@ -145,7 +151,9 @@ if TYPE_CHECKING:
     RestorationOnConflict: TypeAlias = Literal["fail", "rename", "replace"]
     RetentionMode: TypeAlias = Literal["compliance", "governance"]
     RoleRole: TypeAlias = Literal["admin", "member", "records"]
-    SearchFilesIncludeType0: TypeAlias = Literal["holds", "path", "path,holds"]
+    SearchFilesIncludeType0: TypeAlias = Literal[
+        "holds", "holds,locks", "locks", "path", "path,holds", "path,holds,locks", "path,locks"
+    ]
     SearchFilesSort: TypeAlias = Literal[
         "-name", "-size", "-type", "-updatedAt", "name", "size", "type", "updatedAt"
     ]
@@ -1614,6 +1622,47 @@ class LiveSecret(msgspec.Struct, frozen=True, kw_only=True):
     """When it ends; null: at the next rotation"""
 
 
+class Lock(msgspec.Struct, frozen=True, kw_only=True):
+    """A lock of a file or folder for changes by others."""
+
+    id: str
+    """What changes present in `Lock-Token`; only the holder's requests may"""
+    file_id: str = msgspec.field(name="fileId")
+    """The file or folder that is locked; a folder around it may be"""
+    shared: bool
+    """Whether there may be other shared locks of the same"""
+    deep: bool
+    """Whether a folder is locked with everything in it"""
+    note: str
+    """As it was given with the lock"""
+    locked_by: Reference = msgspec.field(name="lockedBy")
+    """A reference to a related entity, whose summary is in `included` under its id."""
+    locked_at: datetime.datetime = msgspec.field(name="lockedAt")
+    """When it was taken"""
+    expires_at: datetime.datetime = msgspec.field(name="expiresAt")
+    """When it ends unless it is renewed"""
+
+
+class LockCollection(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of a list, with the summaries of the entities that its records refer to."""
+
+    success: bool
+    """Always `true`: an error has a body of its own"""
+    meta: Meta
+    """Paging information."""
+    data: list[Lock]
+    """The records of the page"""
+    included: LockCollectionIncluded
+    """By id: a summary of each entity that a `$ref` of a record names"""
+
+
+class LockDuration(msgspec.Struct, frozen=True, kw_only=True):
+    """How long a lock lasts from now."""
+
+    seconds: int | Unset = UNSET
+    """How long the lock lasts unless it is renewed"""
+
+
 class LoggedInUser(msgspec.Struct, frozen=True, kw_only=True):
     """The user who has logged in."""
 
@@ -2070,6 +2119,19 @@ class NewKey(msgspec.Struct, frozen=True, kw_only=True):
     """The only tenant that the key reaches; required with fileId"""
 
 
+class NewLock(msgspec.Struct, frozen=True, kw_only=True):
+    """A lock to be taken."""
+
+    seconds: int | Unset = UNSET
+    """How long the lock lasts unless it is renewed"""
+    shared: bool | Unset = UNSET
+    """Whether other users may take shared locks of the same, too"""
+    deep: bool | Unset = UNSET
+    """Whether a folder is locked with everything in it, at any depth"""
+    note: str | Unset = UNSET
+    """A text for others, such as the program that has the file open"""
+
+
 class NewMobile(msgspec.Struct, frozen=True, kw_only=True):
     """A mobile number to bind, with a code sent to it."""
 
@@ -2269,6 +2331,8 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     """With `include=path`: the names from the topmost folder that the caller can see down to the node's own"""
     is_held: bool | None | Unset = msgspec.field(default=UNSET, name="isHeld")
     """With `include=holds`: whether a hold is on the file or folder itself; null: the caller may not see holds"""
+    is_locked: bool | Unset = msgspec.field(default=UNSET, name="isLocked")
+    """With `include=locks`: whether the file or folder itself is locked; a folder around it may be"""
 
 
 class NodeCollection(msgspec.Struct, frozen=True, kw_only=True):
@@ -3487,6 +3551,8 @@ IssueTokensResponse400: TypeAlias = dict[str, Any]
 IssueTokensResponse401: TypeAlias = dict[str, Any]
 
 JwkSetKeysItem: TypeAlias = dict[str, Any]
+
+LockCollectionIncluded: TypeAlias = dict[str, Summary]
 
 LoginProviderCollectionIncluded: TypeAlias = dict[str, Summary]
 

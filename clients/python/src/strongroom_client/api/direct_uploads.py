@@ -9,6 +9,7 @@ def begin_direct_upload(
     *,
     body: NewDirectUpload,
     on_conflict: BeginDirectUploadOnConflict | Unset = UNSET,
+    lock_token: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[DirectUpload]:
     """Get a presigned request that stores a file. Complete the upload after sending it.
@@ -25,6 +26,7 @@ def begin_direct_upload(
             "onConflict": on_conflict,
         },
         headers={
+            "Lock-Token": lock_token,
             "Idempotency-Key": idempotency_key,
         },
         body=body,
@@ -35,6 +37,7 @@ def complete_direct_upload(
     tenant_id: str,
     upload_id: str,
     *,
+    lock_token: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[Node]:
     """Create the file if the stored content matches the declared size and checksum. Idempotent.
@@ -47,6 +50,7 @@ def complete_direct_upload(
         f"/api/v1/tenants/{segment(tenant_id)}/direct-uploads/{segment(upload_id)}/complete",
         Node,
         headers={
+            "Lock-Token": lock_token,
             "Idempotency-Key": idempotency_key,
         },
     )

@@ -18,6 +18,7 @@ def copy_file(
     *,
     body: Copy,
     on_conflict: CopyFileOnConflict | Unset = UNSET,
+    lock_token: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[Node]:
     """Copy a file, or a folder with up to 1,000 files and folders, into a folder or to the top level.
@@ -33,6 +34,7 @@ def copy_file(
             "onConflict": on_conflict,
         },
         headers={
+            "Lock-Token": lock_token,
             "Idempotency-Key": idempotency_key,
         },
         body=body,
@@ -45,6 +47,7 @@ def move_file(
     *,
     body: Directory,
     on_conflict: MoveFileOnConflict | Unset = UNSET,
+    lock_token: str | Unset = UNSET,
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Node]:
@@ -65,6 +68,7 @@ def move_file(
             "onConflict": on_conflict,
         },
         headers={
+            "Lock-Token": lock_token,
             "If-Match": if_match,
             "If-None-Match": if_none_match,
         },
@@ -78,6 +82,7 @@ def rename_file(
     *,
     body: Rename,
     on_conflict: RenameFileOnConflict | Unset = UNSET,
+    lock_token: str | Unset = UNSET,
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Node]:
@@ -94,6 +99,7 @@ def rename_file(
             "onConflict": on_conflict,
         },
         headers={
+            "Lock-Token": lock_token,
             "If-Match": if_match,
             "If-None-Match": if_none_match,
         },
@@ -108,6 +114,7 @@ def replace_content(
     content: Content,
     content_disposition: str | Unset = UNSET,
     content_digest: str | Unset = UNSET,
+    lock_token: str | Unset = UNSET,
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Node]:
@@ -124,6 +131,7 @@ def replace_content(
         headers={
             "Content-Disposition": content_disposition,
             "Content-Digest": content_digest,
+            "Lock-Token": lock_token,
             "If-Match": if_match,
             "If-None-Match": if_none_match,
         },

@@ -27,6 +27,7 @@ def create_folder(
     *,
     body: NewFolder,
     on_conflict: CreateFolderOnConflict | Unset = UNSET,
+    lock_token: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[Node]:
     """Create a folder at the top level of a tenant.
@@ -42,6 +43,7 @@ def create_folder(
             "onConflict": on_conflict,
         },
         headers={
+            "Lock-Token": lock_token,
             "Idempotency-Key": idempotency_key,
         },
         body=body,
@@ -54,6 +56,7 @@ def create_folder_in_folder(
     *,
     body: NewFolder,
     on_conflict: CreateFolderInFolderOnConflict | Unset = UNSET,
+    lock_token: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[Node]:
     """Create a folder in a folder.
@@ -69,6 +72,7 @@ def create_folder_in_folder(
             "onConflict": on_conflict,
         },
         headers={
+            "Lock-Token": lock_token,
             "Idempotency-Key": idempotency_key,
         },
         body=body,
@@ -83,6 +87,7 @@ def delete_file(
     permanently: bool | Unset = UNSET,
     x_verification_code: str | Unset = UNSET,
     x_current_password: str | Unset = UNSET,
+    lock_token: str | Unset = UNSET,
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Done]:
@@ -103,6 +108,7 @@ def delete_file(
         headers={
             "X-Verification-Code": x_verification_code,
             "X-Current-Password": x_current_password,
+            "Lock-Token": lock_token,
             "If-Match": if_match,
             "If-None-Match": if_none_match,
         },
@@ -260,6 +266,7 @@ def upload_file(
     relative_path: None | str | Unset = UNSET,
     content_disposition: str | Unset = UNSET,
     content_digest: str | Unset = UNSET,
+    lock_token: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[Node]:
     """Upload a file to the top level of a tenant, as a form or as the raw body.
@@ -278,6 +285,7 @@ def upload_file(
         headers={
             "Content-Disposition": content_disposition,
             "Content-Digest": content_digest,
+            "Lock-Token": lock_token,
             "Idempotency-Key": idempotency_key,
         },
         content=content,
@@ -294,6 +302,7 @@ def upload_file_into_folder(
     relative_path: None | str | Unset = UNSET,
     content_disposition: str | Unset = UNSET,
     content_digest: str | Unset = UNSET,
+    lock_token: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[Node]:
     """Upload a file into a folder, as a form or as the raw body.
@@ -313,6 +322,7 @@ def upload_file_into_folder(
         headers={
             "Content-Disposition": content_disposition,
             "Content-Digest": content_digest,
+            "Lock-Token": lock_token,
             "Idempotency-Key": idempotency_key,
         },
         content=content,

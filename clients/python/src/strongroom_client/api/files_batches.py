@@ -1,13 +1,14 @@
 """Operations on files batches. Written by clients/python/generate_client.py from the OpenAPI document."""
 
 from ..models import BatchResults, FilesBatch
-from ..operations import Operation, segment
+from ..operations import UNSET, Operation, Unset, segment
 
 
 def change_files(
     tenant_id: str,
     *,
     body: FilesBatch,
+    lock_token: str | Unset = UNSET,
 ) -> Operation[BatchResults]:
     """Move, copy, trash, restore or share up to 1,000 files and folders.
 
@@ -19,5 +20,8 @@ def change_files(
         "POST",
         f"/api/v1/tenants/{segment(tenant_id)}/files-batches",
         BatchResults,
+        headers={
+            "Lock-Token": lock_token,
+        },
         body=body,
     )

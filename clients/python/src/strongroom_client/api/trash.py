@@ -80,6 +80,7 @@ def restore_from_trash(
     file_id: str,
     *,
     body: Restoration | Unset = UNSET,
+    lock_token: str | Unset = UNSET,
 ) -> Operation[Node]:
     """Restore a file, or a folder with its content, with its id and its grants.
 
@@ -89,5 +90,8 @@ def restore_from_trash(
         "POST",
         f"/api/v1/tenants/{segment(tenant_id)}/trash/{segment(file_id)}/restore",
         Node,
+        headers={
+            "Lock-Token": lock_token,
+        },
         body=body,
     )

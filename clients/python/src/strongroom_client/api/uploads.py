@@ -12,6 +12,7 @@ def append_to_upload(
     tus_resumable: str | Unset = UNSET,
     upload_offset: str | Unset = UNSET,
     upload_checksum: str | Unset = UNSET,
+    lock_token: str | Unset = UNSET,
 ) -> Operation[None]:
     """Append to an upload at `Upload-Offset`; the last byte completes it and creates the file.
 
@@ -26,6 +27,7 @@ def append_to_upload(
             "Tus-Resumable": tus_resumable,
             "Upload-Offset": upload_offset,
             "Upload-Checksum": upload_checksum,
+            "Lock-Token": lock_token,
         },
         content=content,
         media_type="application/octet-stream",
@@ -41,6 +43,7 @@ def change_upload(
     x_http_method_override: str | Unset = UNSET,
     upload_offset: str | Unset = UNSET,
     upload_checksum: str | Unset = UNSET,
+    lock_token: str | Unset = UNSET,
 ) -> Operation[None]:
     """Apply the method in `X-HTTP-Method-Override`, for clients that cannot send PATCH or DELETE.
 
@@ -56,6 +59,7 @@ def change_upload(
             "X-HTTP-Method-Override": x_http_method_override,
             "Upload-Offset": upload_offset,
             "Upload-Checksum": upload_checksum,
+            "Lock-Token": lock_token,
         },
         content=content,
         media_type="application/octet-stream",
@@ -70,6 +74,7 @@ def create_upload(
     upload_length: str | Unset = UNSET,
     upload_metadata: str | Unset = UNSET,
     upload_checksum: str | Unset = UNSET,
+    lock_token: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Operation[Upload]:
     """Create an upload of `Upload-Length` bytes; the body, if any, contains its first bytes.
@@ -88,6 +93,7 @@ def create_upload(
             "Upload-Length": upload_length,
             "Upload-Metadata": upload_metadata,
             "Upload-Checksum": upload_checksum,
+            "Lock-Token": lock_token,
             "Idempotency-Key": idempotency_key,
         },
         content=content,

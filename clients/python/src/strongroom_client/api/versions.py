@@ -116,6 +116,7 @@ def restore_version(
     file_id: str,
     number: str,
     *,
+    lock_token: str | Unset = UNSET,
     if_match: str | Unset = UNSET,
     if_none_match: str | Unset = UNSET,
 ) -> Operation[Node]:
@@ -129,6 +130,7 @@ def restore_version(
         f"/api/v1/tenants/{segment(tenant_id)}/files/{segment(file_id)}/versions/{segment(number)}/restore",
         Node,
         headers={
+            "Lock-Token": lock_token,
             "If-Match": if_match,
             "If-None-Match": if_none_match,
         },

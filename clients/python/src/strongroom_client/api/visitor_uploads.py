@@ -9,6 +9,7 @@ def append_to_visitor_upload(
     *,
     content: Content = b"",
     x_share_proof: str | Unset = UNSET,
+    lock_token: str | Unset = UNSET,
 ) -> Operation[None]:
     """Append to an upload at `Upload-Offset`; the last byte creates the file.
 
@@ -20,6 +21,7 @@ def append_to_visitor_upload(
         type(None),
         headers={
             "X-Share-Proof": x_share_proof,
+            "Lock-Token": lock_token,
         },
         content=content,
         media_type="application/octet-stream",
@@ -32,6 +34,7 @@ def create_visitor_upload(
     content: Content = b"",
     uploaded_by: None | str | Unset = UNSET,
     x_share_proof: str | Unset = UNSET,
+    lock_token: str | Unset = UNSET,
 ) -> Operation[None]:
     """Create a resumable upload (tus 1.0) into a share.
 
@@ -48,6 +51,7 @@ def create_visitor_upload(
         },
         headers={
             "X-Share-Proof": x_share_proof,
+            "Lock-Token": lock_token,
         },
         content=content,
         media_type="application/octet-stream",
@@ -73,6 +77,7 @@ def get_visitor_upload(
     upload_id: str,
     *,
     x_share_proof: str | Unset = UNSET,
+    lock_token: str | Unset = UNSET,
 ) -> Operation[None]:
     """Get the state of an upload, as headers; tus clients use HEAD.
 
@@ -84,6 +89,7 @@ def get_visitor_upload(
         type(None),
         headers={
             "X-Share-Proof": x_share_proof,
+            "Lock-Token": lock_token,
         },
     )
 
@@ -93,6 +99,7 @@ def terminate_visitor_upload(
     upload_id: str,
     *,
     x_share_proof: str | Unset = UNSET,
+    lock_token: str | Unset = UNSET,
 ) -> Operation[None]:
     """Delete an upload.
 
@@ -104,5 +111,6 @@ def terminate_visitor_upload(
         type(None),
         headers={
             "X-Share-Proof": x_share_proof,
+            "Lock-Token": lock_token,
         },
     )
