@@ -1,8 +1,10 @@
 """A PostgreSQL whose commits wait for a synchronous standby, which is lost."""
 
+import json
 import re
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
@@ -15,6 +17,8 @@ from tests.support.replicas import Pair
 from tests.support.server import serving, write_config
 from tests.support.waiting import SLACK_SECONDS, wait_until
 
+CHANGES = 20
+"""More than a worker has threads."""
 NOTE = "A synchronous standby is unavailable: writes wait for it."
 
 
@@ -61,3 +65,34 @@ def forget_uses(url: str) -> None:
     with psycopg.connect(url.replace("+psycopg", "")) as connection:
         connection.execute("SET LOCAL synchronous_commit = off")
         connection.execute("UPDATE authorizations SET last_seen_at = 1")
+
+
+@pytest.mark.extended
+def test_changes_that_wait_for_a_standby_leave_threads_to_reads(tmp_path: Path) -> None:
+    with Pair.serving() as pair:
+        url = pair.create("site")
+        pair.require_standby()
+        own = {"server": {"workers": 1}, "database": {"timeout_seconds": 30}}
+        with serving(write_config(tmp_path, url, own), tmp_path / "output") as server:
+            server.create_user(EMAIL)
+            user = Client.logged_in(server.url, EMAIL)
+            tenant = user.make_tenant("site")
+            pair.freeze_standby()
+            with ThreadPoolExecutor(CHANGES) as pool:
+                changes = [pool.submit(create_folder, user, tenant, n) for n in range(CHANGES)]
+                began = time.monotonic()
+                user.expect(200, "GET", tenant)
+                statuses = {change.result() for change in changes}
+                waited = time.monotonic() - began
+            user.expect(503, "POST", f"{tenant}/folders", {"name": "later"})
+            pair.thaw_standby()
+            wait_until(lambda: create_folder(user, tenant, CHANGES) == 201)
+    assert statuses == {503}
+    assert waited < 8 + SLACK_SECONDS
+
+
+def create_folder(user: Client, tenant: str, number: int) -> int:
+    """Try to create a folder, and return the status."""
+    body = json.dumps({"name": f"folder {number}"}).encode()
+    headers = {"Content-Type": "application/json"}
+    return user.request("POST", f"{tenant}/folders", body, headers).status

@@ -9,18 +9,29 @@ from sqlalchemy.exc import SQLAlchemyError
 from strongroom.cli.service_faults import ServiceFault
 from strongroom.foundation.database import failures
 
-_UNKNOWN_HOST: Final = re.compile(r"failed to resolve host|could not translate host name")
+_UNKNOWN_HOST: Final = re.compile(
+    r"failed to resolve host '([^']*)'|could not translate host name \"([^\"]*)\""
+)
 _WRONG_LOGIN: Final = re.compile(
     r"authentication failed|no password supplied|role .* does not exist|pg_hba"
 )
 _NO_DATABASE: Final = re.compile(r'database "[^"]*" does not exist')
 _WRONG_PARAMETER: Final = re.compile(
-    r"(?:invalid \S+ value:|invalid connection option|bad value for) .*"
+    r"(?:invalid \S+ value:|invalid connection option|bad value for|invalid value for parameter|"
+    r"unrecognized configuration parameter|weak sslmode|root certificate file) .*|"
+    r"server does not support SSL.*|\S+ requires a value"
 )
 _POOLER_REFUSES: Final = re.compile(r"unsupported startup parameter(?: in options)?: (\S+)")
 _LOCKED: Final = "database is locked"
 _HAS_PORT: Final = re.compile(r":\d+$")
 _DEFAULT_PORT: Final = 5432
+
+
+def find_replica_fault(url: URL, error: SQLAlchemyError) -> ServiceFault:
+    """Return the fault of a replica that could not be read; a server starts without it."""
+    fault = find_database_fault(url, error)
+    message = fault.message.replace("database.url", "database.replica_url")
+    return ServiceFault(message, fault.is_temporary)
 
 
 def find_database_fault(url: URL, error: SQLAlchemyError) -> ServiceFault:
@@ -59,8 +70,9 @@ def _wrong_url(url: URL, reason: str, detail: str) -> str | None:
             f"the pooler at {_place(url)} refuses the parameter {refused[1].rstrip(',')} of the URL; "
             "remove it from database.url"
         )
-    elif _UNKNOWN_HOST.search(reason):
-        message = f'the host "{url.host}" is unknown; correct the host in database.url'
+    elif unknown := _UNKNOWN_HOST.search(reason):
+        host = unknown[1] or unknown[2]
+        message = f'the host "{host}" is unknown; correct the host in database.url'
     elif _NO_DATABASE.search(reason):
         message = (
             f"PostgreSQL at {_place(url)} answers, but {detail}; create the database, or correct its "

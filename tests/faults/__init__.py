@@ -1,0 +1,1 @@
+"""Faults in reference layouts under load: ``make faults``."""
