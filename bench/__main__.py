@@ -24,11 +24,13 @@ from bench import (
     remote_bundles,
     scaling,
     searches,
+    sizes,
     startup,
     transfer,
     trees,
     uploads,
     users,
+    writes,
 )
 from bench.harness import QUICK, Plan, Row
 from bench.report import as_json, line, markdown
@@ -47,6 +49,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "busy": busy.measure,
     "details": details.measure,
     "scaling": scaling.measure,
+    "writes": writes.measure,
     "pages": pages.measure,
     "downloads": downloads.measure,
     "transfer": transfer.measure,
@@ -58,6 +61,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "searches": searches.measure,
     "orders": orders.measure,
     "users": users.measure,
+    "sizes": sizes.measure,
     RELEASE: releases.measure,
 }
 RESULTS: Final = Path(__file__).with_name("results")

@@ -89,21 +89,23 @@ def strongroom(
     workers: int = WORKERS,
     program: str = STRONGROOM,
     variables: Mapping[str, str] | None = None,
+    node: str = "strongroom",
 ) -> Iterator[Server]:
     """Run Strongroom, with all its data in a folder, until the block ends.
 
     Args:
-        folder: an empty folder.
+        folder: an empty folder, or the one of other nodes.
         extra: more of the configuration, in TOML.
         downloads: the component that sends files.
         plugins: which are enabled.
         workers: how many processes serve.
         program: the command ``strongroom`` of the installation to run.
         variables: more environment variables.
+        node: the name of its configuration, unique in the folder.
     """
     port = free_port()
     values = {"downloads": downloads, "plugins": json.dumps(plugins), "workers": workers}
-    config = _write_config(folder / "strongroom.toml", port, **values)
+    config = _write_config(folder / f"{node}.toml", port, **values)
     config.write_text(config.read_text() + extra)
     command = [program, "serve", "--config", str(config)]
     with running(command, port, config, variables) as server:
