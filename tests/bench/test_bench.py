@@ -26,11 +26,13 @@ from bench import (
     remote_bundles,
     scaling,
     searches,
+    sizes,
     startup,
     transfer,
     trees,
     uploads,
     users,
+    writes,
 )
 from bench.__main__ import BENCHES, Bench, is_complete, main, measured
 from bench.client import Client
@@ -313,6 +315,14 @@ def test_lists_of_users_are_timed_for_each_kind_of_text_and_three_pages() -> Non
     assert all(value > 0 for row in rows for value in row.values)
 
 
+def test_sizes_are_measured_of_tables_and_of_each_index() -> None:
+    rows = {row.name.partition(",")[0]: row.values[0] for row in sizes.measure(QUICK)}
+    assert {"table nodes", "index pk_nodes", "table users", "index ix_user_search_grams"} <= rows.keys()
+    assert all(value > 0 for value in rows.values())
+    # A row of a file is some hundred bytes.
+    assert 200 < rows["table nodes"] < 2000
+
+
 def test_lists_are_timed_for_four_users_in_sixteen_orders_on_three_pages() -> None:
     rows = orders.measure(QUICK)
     # Each with and without folders first.
@@ -341,6 +351,12 @@ def test_as_many_processes_as_cores_are_compared_with_one() -> None:
     assert rate.ratio.low > 0
 
 
+def test_changes_by_several_processes_are_compared_with_those_by_one() -> None:
+    rows = writes.measure(QUICK)
+    assert len(rows) == 4 * (len(writes.PROCESSES) - 1)
+    assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
+
+
 def test_transfers_are_compared_with_a_copy_a_hash_and_the_peer_and_weighed() -> None:
     rows = transfer.measure(QUICK)
     assert [row.unit for row in rows] == ["MiB/s"] * 5 + ["MiB"] * 3
@@ -355,8 +371,10 @@ def test_encrypted_transfers_are_compared_with_plain_ones_over_each_store() -> N
 
 
 def test_every_bench_has_its_name() -> None:
-    of_requests = "uploads login passkey provider busy details scaling pages downloads"
-    of_servers = "transfer encryption bundles remote-bundles startup lists searches orders users release"
+    of_requests = "uploads login passkey provider busy details scaling writes pages downloads"
+    of_servers = (
+        "transfer encryption bundles remote-bundles startup lists searches orders users sizes release"
+    )
     assert list(BENCHES) == f"{of_requests} {of_servers}".split()
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from strongroom.testing.host import (
+    FileLocksContract,
     FileSinkContract,
     LeasesContract,
     LoginsContract,
@@ -32,6 +33,10 @@ class TestValues(ValuesContract):
 
 class TestLogins(LoginsContract):
     pass
+
+
+class TestFileLocks(FileLocksContract):
+    """Locks of files."""
 
 
 class TestFileSinks(FileSinkContract):

@@ -225,3 +225,47 @@ def test_compose_watches_its_servers_and_does_what_must_be_done_every_day() -> N
     daily = " ".join(str(service.get("command", "")) for service in services.values())
     for command in ("storage gc", "prune", "backup create"):
         assert f"strongroom {command}" in daily
+
+
+LAYOUTS = pytest.mark.parametrize("layout", ["three-zones", "ten-machines"])
+
+
+@LAYOUTS
+def test_haproxy_takes_the_configuration_of_a_layout(layout: str) -> None:
+    haproxy = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
+    if haproxy is None:
+        pytest.skip("NOT TESTED: haproxy is not installed here")
+    config = ROOT / "examples" / layout / "haproxy.cfg"
+    result = subprocess.run([haproxy, "-c", "-f", config], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+
+
+@LAYOUTS
+def test_strongroom_takes_the_configuration_of_a_layout_from_its_unit(
+    layout: str, secrets: dict[str, str], tmp_path: Path
+) -> None:
+    unit = (PRODUCTION / "strongroom@.service").read_text()
+    variables = set(re.findall("(?m)^Environment=(STRONGROOM__[A-Z0-9_]+_FILE)=", unit))
+    assert variables == set(SECRETS)
+    folder = ROOT / "examples" / layout
+    url = Path(secrets["STRONGROOM__DATABASE__URL_FILE"])
+    url.write_text((folder / "database_url").read_text())
+    config = Path(shutil.copy(folder / "strongroom.toml", tmp_path))
+    config.chmod(0o600)
+    result = run_command("config", "check", "--offline", "--config", str(config), env=secrets)
+    assert result.returncode == 0, result.stderr
+
+
+def test_layouts_let_clients_repeat_a_refresh_after_each_measured_outage() -> None:
+    page = (ROOT / "docs/operate/availability.md").read_text()
+    measured = page.partition("| fault | two machines |")[2].partition("\n\n")[0]
+    outages = [float(seconds) for seconds in re.findall(r"([\d.]+) s\b", measured)]
+    assert len(outages) > 10
+    (fragment,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    examples = (
+        "three-zones/strongroom.toml",
+        "ten-machines/strongroom.toml",
+        "production/kubernetes/base/strongroom.toml",
+    )
+    for config in (fragment, *((ROOT / "examples" / name).read_text() for name in examples)):
+        assert tomllib.loads(config)["tokens"]["refresh_reuse_seconds"] >= 2 * max(outages)

@@ -17,11 +17,11 @@ from tests.support.npm import NPM, install_packages
 # Version 13 needs Node.js 22.
 LIGHTHOUSE: Final = "lighthouse@12.2.3"
 FILES: Final = 100
-RUNS: Final = 3
+RUNS: Final = 6
 """Runs of which one has to pass: the processor of a busy machine is slower than that of a phone."""
 
 LEAST: Final = {"performance": 98, "accessibility": 100, "best-practices": 100}
-LARGEST_PAINT: Final = {"list": 1_300, "login": 1_100, "share": 1_400}
+LARGEST_PAINT: Final = {"list": 1_300, "login": 1_100, "share": 1_100}
 """Milliseconds by page, on a network of 1.6 Mbit/s with a round trip of 150 milliseconds."""
 
 SHIFT: Final = 0.02

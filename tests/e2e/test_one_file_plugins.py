@@ -59,6 +59,7 @@ def server(
             "post_events": {"url": f"http://127.0.0.1:{receiver.server_port}/events"},
             "list_members": {"user_id": unknown, "tenant_id": unknown},
             "prune_drafts": {"user_id": unknown, "tenant_id": unknown},
+            "number_documents": {"user_id": unknown, "tenant_id": unknown},
             "sync_staff": {"user_id": unknown, "feed": str(folder / "staff.json")},
         },
     }

@@ -166,7 +166,7 @@ def test_a_schema_that_does_not_match_is_all_that_is_wrong_with_the_rest(deploym
             {"plugins": {"enabled": ["storage_local", "webhooks"], "webhooks": {"allow_http": True}}},
             "plugins.webhooks.allow_http: true is for development only; remove this key",
         ),
-        ({"redis": {"url": "memory://"}}, "redis.url: must begin with redis:// or rediss://"),
+        ({"redis": {"url": "memory://"}}, "redis.url: must begin with redis://"),
         ({"cors": {"origins": "*"}}, "cors: unknown key; "),
     ],
 )

@@ -133,11 +133,16 @@ def test_a_browser_is_logged_in_afterwards(server: Server, page: Page) -> None:
 
 
 @on_sqlite
-@pytest.mark.parametrize("link", ["/setup", "/setup#unknown"])
-def test_without_a_good_link_the_page_says_so(server: Server, page: Page, link: str) -> None:
+@pytest.mark.parametrize(
+    ("link", "title"),
+    [("/setup", "Become the administrator"), ("/setup#unknown", "This link no longer works")],
+)
+def test_without_a_good_link_the_page_has_the_command_for_a_new_one(
+    server: Server, page: Page, link: str, title: str
+) -> None:
     page.goto(f"{server.url}{link}")
-    expect(page.get_by_role("heading")).to_have_text("This link no longer works")
-    expect(page.locator("#invalid")).to_be_visible()
+    expect(page.get_by_role("heading")).to_have_text(title)
+    expect(page.locator("#command")).to_have_text("strongroom users invite-admin")
     expect(page.locator("form")).to_be_hidden()
 
 

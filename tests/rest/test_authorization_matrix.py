@@ -8,6 +8,7 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -109,6 +110,18 @@ def upload_into(target: Target, caller: Person) -> Answer:
 
 def replace_content(target: Target, caller: Person) -> Answer:
     return target.api.request("PUT", f"{target.file}/content", by=caller, data=b"new")
+
+
+def with_own_lock(method: str, body: Json | None = None) -> Call:
+    """Return the call of a lock that the caller takes before, if that is permitted."""
+
+    def call(target: Target, caller: Person) -> Answer:
+        locks = f"{target.file}/locks"
+        lock = target.api.post(locks, {"shared": True}, by=caller)
+        lock_id = lock.json["id"] if lock.status_code == HTTPStatus.CREATED else target.bystander.id
+        return target.api.request(method, f"{locks}/{lock_id}", by=caller, json=body)
+
+    return call
 
 
 def move_to_inbox(target: Target, caller: Person) -> Answer:
@@ -358,6 +371,35 @@ ENDPOINTS = [
         kind="file",
     ),
     Endpoint(
+        "GET locks",
+        f"GET {FILE}/locks",
+        operations.LIST_LOCKS,
+        READ,
+        send("GET", "/locks"),
+        changes=False,
+    ),
+    Endpoint(
+        "POST lock",
+        f"POST {FILE}/locks",
+        operations.LOCK,
+        WRITE,
+        send("POST", "/locks", {"shared": True}),
+    ),
+    Endpoint(
+        "PATCH lock",
+        f"PATCH {FILE}/locks/<lock_id>",
+        operations.LOCK,
+        WRITE,
+        with_own_lock("PATCH", {"seconds": 9}),
+    ),
+    Endpoint(
+        "DELETE lock",
+        f"DELETE {FILE}/locks/<lock_id>",
+        operations.UNLOCK,
+        WRITE,
+        with_own_lock("DELETE"),
+    ),
+    Endpoint(
         "GET owners",
         f"GET {FILE}/owners",
         operations.LIST_GRANTS,
@@ -419,6 +461,8 @@ WITHOUT_NODE = {
     ("GET /multi-files-download/<bundle_id>", operations.DOWNLOAD_BUNDLE.name),
     # Needs a storage that clients can send to; see test_direct_to_store.
     ("POST /direct-uploads", operations.CREATE.name),
+    # Needs a lock of another user; see test_locks.
+    (f"DELETE {FILE}/locks/<lock_id>", operations.BREAK_LOCK.name),
 }
 """Routes that name no node, with their operations: other tests call them, most of them below."""
 

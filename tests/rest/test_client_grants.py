@@ -14,6 +14,7 @@ from tests.support.api import PASSWORD, Api, Json, Person, claims_of, error_code
 from tests.support.config import Table, declared_config, merged
 from tests.support.signing_plugin import signing_plugin
 
+from strongroom.activity.audit.sealing import seal
 from strongroom.activity.audit.service import records_after
 from strongroom.clock import DAY
 from strongroom.foundation.errors import StrongroomError, TokenInvalid
@@ -490,6 +491,7 @@ class TestRecords:
         tokens = grants.begin(login_id(alice), WIKI, terms)
         api.tenant(client_of(alice, tokens))
         grants.end(user_id=alice.id, client_id="wiki")
+        seal(api.container.database)
         with api.container.database.read() as connection:
             by_action = {record.action: record for record in records_after(connection, 0, 1000)}
         begun = by_action["authorization.grant"]

@@ -35,6 +35,7 @@ MOST = 200
 
 OTHERS = {
     "listClientActions",  # the records of listAuditEvents
+    "listLocks",  # a file has few, which are sorted in memory, as its holds are
     "listLoginProviders",  # they are in the configuration
     "listQuarantine",  # no content scanner is enabled here
     "listUserImports",  # a server has few

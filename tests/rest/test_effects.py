@@ -19,6 +19,7 @@ from typing import Any, Final
 import pytest
 from sqlalchemy import select
 from tests.support.api import PASSWORD, Answer, Api, Json, Person, creation_headers, error_code
+from tests.support.audit import reading_sealed
 from tests.support.config import FIXED_CAPTCHA, lifted
 from tests.support.page_browser import PageBrowser
 from tests.support.totp import enrol, use_clock
@@ -148,7 +149,7 @@ class Stage:
 
     def records(self) -> list[Any]:
         """Return all audit records."""
-        with self.api.container.database.read() as connection:
+        with reading_sealed(self.api.container.database) as connection:
             return list(connection.execute(select(audit_events).order_by(audit_events.c.sequence)))
 
     def events(self) -> list[Json]:

@@ -25,6 +25,7 @@ FEEDS = {"listChanges"}
 
 EMPTY = {
     "listClientActions": "no client has acted for this user",
+    "listLocks": "nothing is locked here; test_locks has the name of a holder",
     "listQuarantine": "no content scanner is enabled here",
     "listUserImports": "imports refer to no other records",
 }

@@ -3,6 +3,7 @@
 import pytest
 from sqlalchemy import text
 from tests.support.api import PASSWORD, Api, Person
+from tests.support.audit import reading_sealed
 from tests.support.timing import TickingClock
 
 
@@ -13,7 +14,7 @@ def clock() -> TickingClock:
 
 def times(api: Api, query: str, **parameters: str) -> set[int]:
     """Return the times in the first column."""
-    with api.container.database.read() as connection:
+    with reading_sealed(api.container.database) as connection:
         return set(connection.execute(text(query), parameters).scalars())
 
 

@@ -325,3 +325,149 @@ def test_groups_are_listed_and_their_grants_count(scene: Scene, host: HostAPI) -
     with host.acting_as(scene.bob.id):
         assert host.files.stat(tenant, node["id"]).permission == "write"
         assert host.files.resolve(tenant, ["file"]).id == node["id"]
+
+
+class TestAttributes:
+    def test_they_follow_the_file_and_are_copied(self, api: Api, host: HostAPI) -> None:
+        alice = api.person()
+        tenant = tenant_of(api.tenant(alice))
+        with host.acting_as(alice.id):
+            folder = host.files.create_folder(tenant, None, "Reports").id
+            file = host.files.upload(tenant, folder, "may.txt", io.BytesIO(b"a")).id
+            host.files.change_attributes(tenant, folder, {"{DAV:}label": "yearly", "color": "red"})
+            host.files.change_attributes(tenant, file, {"color": "blue", "note": "草稿"})
+            before = host.files.stat(tenant, file)
+            host.files.change_attributes(tenant, file, {"color": "green", "note": None, "none": None})
+            assert host.files.stat(tenant, file) == before
+            assert before.attributes == {}
+            assert hash(before) == hash(host.files.stat(tenant, file, with_attributes=True))
+            copy = host.files.copy(tenant, folder, None, "Copy").id
+            host.files.change_attributes(tenant, file, {"color": "black"})
+            host.files.move(tenant, file, None, "june.txt")
+            top = host.files.list(tenant, None, with_attributes=True).items
+            assert {item.name: item.attributes for item in top} == {
+                "Copy": {"{DAV:}label": "yearly", "color": "red"},
+                "Reports": {"{DAV:}label": "yearly", "color": "red"},
+                "june.txt": {"color": "black"},
+            }
+            copied = host.files.resolve(tenant, ["may.txt"], start=copy, with_attributes=True)
+            assert copied.attributes == {"color": "green"}
+
+    def test_they_come_back_from_the_trash_and_are_exported(self, api: Api, host: HostAPI) -> None:
+        alice = api.person()
+        path = api.tenant(alice)
+        tenant = tenant_of(path)
+        file = api.upload(path, alice, "a.txt", b"a")["id"]
+        with host.acting_as(alice.id):
+            host.files.change_attributes(tenant, file, {"color": "blue"})
+        assert api.delete(f"{path}/files/{file}", by=alice).status_code == 200
+        assert api.post(f"{path}/trash/{file}/restore", {}, by=alice).status_code == 200
+        with host.acting_as(alice.id):
+            assert host.files.stat(tenant, file, with_attributes=True).attributes == {"color": "blue"}
+        exports = {
+            export.name: [*export.read(alice.id)]
+            for export in api.container.registry.user_exports
+            if export.name == "file-attributes"
+        }
+        ids = {"tenantId": tenant, "fileId": file}
+        row = {**ids, "plugin": "storage_local", "name": "color", "value": "blue"}
+        assert exports == {"file-attributes": [row]}
+
+    @pytest.mark.config({"plugins": {"enabled": ["storage_local", "login_sms"]}})
+    def test_plugins_do_not_see_the_attributes_of_others(self, api: Api, host: HostAPI) -> None:
+        alice = api.person()
+        path = api.tenant(alice)
+        tenant, file = tenant_of(path), api.upload(path, alice, "a.txt", b"a")["id"]
+        other = api.container.hosts.get("login_sms")
+        with host.acting_as(alice.id):
+            host.files.change_attributes(tenant, file, {"color": "blue"})
+        with other.acting_as(alice.id):
+            other.files.change_attributes(tenant, file, {"color": None})
+            assert other.files.stat(tenant, file, with_attributes=True).attributes == {}
+        with host.acting_as(alice.id):
+            assert host.files.stat(tenant, file, with_attributes=True).attributes == {"color": "blue"}
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"": "a"},
+            {"n" * 256: "a"},
+            {"a\0b": "a"},
+            {"name": "\ud800"},
+            {"name": "v" * (16 * 1024)},
+            {str(number): "a" for number in range(51)},
+        ],
+        ids=["no name", "long name", "NUL", "surrogate", "size", "number"],
+    )
+    def test_too_much_is_refused(self, api: Api, host: HostAPI, changes: dict[str, str]) -> None:
+        alice = api.person()
+        path = api.tenant(alice)
+        tenant, file = tenant_of(path), api.upload(path, alice, "a.txt", b"a")["id"]
+        with host.acting_as(alice.id):
+            host.files.change_attributes(tenant, file, {"kept": "a"})
+            with error("validation-failed"):
+                host.files.change_attributes(tenant, file, changes)
+            assert host.files.stat(tenant, file, with_attributes=True).attributes == {"kept": "a"}
+
+    def test_readers_cannot_change_them_and_locks_forbid_it(self, api: Api, host: HostAPI) -> None:
+        scene = Scene(api)
+        tenant, file = tenant_of(scene.path), scene.file("a.txt")
+        changes = {"color": "blue"}
+        with host.acting_as(scene.bob.id), error("forbidden"):
+            host.files.change_attributes(tenant, file["id"], changes)
+        assert scene.grant(file, scene.bob, "read").status_code == 201
+        with host.acting_as(scene.bob.id), error("forbidden"):
+            host.files.change_attributes(tenant, file["id"], changes)
+        assert scene.grant(file, scene.bob, "write").status_code == 200
+        with host.acting_as(scene.bob.id):
+            host.files.change_attributes(tenant, file["id"], changes)
+        locks = f"{scene.path}/files/{file['id']}/locks"
+        assert api.post(locks, {}, by=scene.admin).status_code == 201
+        for person in (scene.admin, scene.bob):
+            with host.acting_as(person.id), error("file-locked"):
+                host.files.change_attributes(tenant, file["id"], changes)
+
+
+def test_all_of_a_long_folder_is_returned_once_by_name(api: Api, host: HostAPI) -> None:
+    alice = api.person()
+    tenant = tenant_of(api.tenant(alice))
+    with host.acting_as(alice.id):
+        folder = host.files.create_folder(tenant, None, "Many")
+        for number in range(203):
+            host.files.upload(tenant, folder.id, f"{number:03}", io.BytesIO(b""))
+        listed = [file.name for file in host.files.list_all(tenant, folder.id)]
+        assert listed == [f"{number:03}" for number in range(203)]
+        assert [file.name for file in host.files.list_all(tenant, None)] == ["Many"]
+    with host.acting_as(api.person().id), error("forbidden"):
+        next(host.files.list_all(tenant, folder.id))
+
+
+def test_spaces_are_those_of_the_caller(api: Api, host: HostAPI) -> None:
+    alice = api.person()
+    ids = sorted(tenant_of(api.tenant(alice, name)) for name in ("Twin", "Twin"))
+    api.tenant(api.person(), "Twin")
+    with host.acting_as(alice.id):
+        assert [space.tenant_id for space in host.files.find_spaces("Twin")] == ids
+        assert [space.tenant_id for space in host.files.find_spaces(ids[0])] == ids[:1]
+        assert host.files.spaces(size=1).total == 2
+        assert [*host.files.find_spaces("\0"), *host.files.find_spaces("Twi")] == []
+
+
+@pytest.mark.parametrize("failure", [ConnectionResetError, TimeoutError])
+def test_a_body_that_breaks_off_leaves_nothing(
+    api: Api, host: HostAPI, failure: type[Exception]
+) -> None:
+    class Broken:
+        def read(self, size: int, /) -> bytes:
+            raise failure
+
+    alice = api.person()
+    tenant = tenant_of(api.tenant(alice))
+    with host.acting_as(alice.id):
+        file = host.files.upload(tenant, None, "a", io.BytesIO(b"1"))
+        with error("upload-incomplete"):
+            host.files.upload(tenant, None, "b", Broken())
+        with error("upload-incomplete"):
+            host.files.replace(tenant, file.id, Broken())
+        assert [item.name for item in host.files.list_all(tenant, None)] == ["a"]
+        assert content(host, tenant, file.id) == b"1"

@@ -57,6 +57,47 @@ def test_a_group_has_members(api: Api, host: HostAPI) -> None:
         assert host.tenants.groups(tenant, user_id=member.id).total == 0
 
 
+@pytest.mark.both_databases
+def test_a_group_gets_all_its_members_at_once(api: Api, host: HostAPI) -> None:
+    owner, ann, ben = api.person(), api.person(), api.person()
+    path = api.tenant(owner)
+    for person in (ann, ben):
+        api.join(path, owner, person)
+    tenant = path.rpartition("/")[2]
+    group = api.post(f"{path}/groups", {"name": "Sales"}, by=owner).json
+    with host.acting_as(owner.id):
+        tenants, id_ = host.tenants, group["id"]
+        assert tenants.set_group_members(tenant, id_, {ann.id, owner.id}) == (2, 0)
+        assert tenants.set_group_members(tenant, id_, {ben.id, owner.id}) == (1, 1)
+        assert tenants.set_group_members(tenant, id_, [ben.id, ben.id, owner.id]) == (0, 0)
+        with refusal("not-a-member"):
+            tenants.set_group_members(tenant, id_, {ann.id, UNKNOWN})
+        with refusal("revision-conflict"):
+            tenants.set_group_members(tenant, id_, set(), revision=1)
+        assert tenants.groups(tenant, user_id=ben.id).total == 1
+        assert tenants.groups(tenant, user_id=ann.id).total == 0
+    with host.acting_as(ann.id), refusal("forbidden"):
+        host.tenants.set_group_members(tenant, group["id"], set())
+
+
+@pytest.mark.both_databases
+def test_the_files_of_a_leaver_are_transferred(api: Api, host: HostAPI) -> None:
+    owner, leaver = api.person(), api.person()
+    path = api.tenant(owner)
+    api.join(path, owner, leaver)
+    tenant = path.rpartition("/")[2]
+    with host.acting_as(leaver.id):
+        folder = host.files.create_folder(tenant, None, "Work")
+        with refusal("forbidden"):
+            host.tenants.transfer_files(tenant, leaver.id, owner.id)
+    with host.acting_as(owner.id):
+        host.tenants.remove_member(tenant, leaver.id)
+        assert host.tenants.transfer_files(tenant, leaver.id, owner.id)[0] == 1
+        with refusal("not-a-member"):
+            host.tenants.transfer_files(tenant, owner.id, leaver.id)
+        assert host.files.stat(tenant, folder.id).owner_id == owner.id
+
+
 def test_roles_have_the_bounds_of_rest(api: Api, host: HostAPI) -> None:
     owner = api.person()
     tenant = api.tenant(owner).rpartition("/")[2]

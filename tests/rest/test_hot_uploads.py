@@ -5,11 +5,13 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from sqlalchemy import delete
 from tests.rest.nasty_names import in_order, may_be_a_name, nasty_names
 from tests.support.actors import LEVELS, NONE, UNKNOWN_ACTORS, WRITE, Actor, World
 from tests.support.api import Answer, Api, Json, Person, error_code
 
 from strongroom.content.nodes.models import Permission
+from strongroom.content.storage.models import BlobState, blobs
 from strongroom.plugin_api.storage import StorageUnavailable
 
 pytestmark = pytest.mark.parametrize("form", [False, True], ids=["raw", "form"])
@@ -232,3 +234,19 @@ def test_a_malformed_length_is_no_length(api: Api, form: bool, length: str) -> N
         assert (answer.status_code, error_code(answer)) == (400, "error.upload-incomplete")
     else:
         assert (answer.status_code, answer.json["size"]) == (201, 0)
+
+
+def test_reserved_rows_that_a_failover_lost_cost_one_retry(api: Api, form: bool) -> None:
+    alice = api.person()
+    path = f"{api.tenant(alice)}/files"
+    # The second upload reserves another row in advance.
+    for name in ("a.txt", "b.txt"):
+        assert upload(api, path, alice, name, b"content", form=form).status_code == 201
+    # A standby that is promoted may lack them, because reserving is not durable.
+    with api.container.database.write() as connection:
+        connection.execute(delete(blobs).where(blobs.c.state == BlobState.PENDING.value))
+    lost = upload(api, path, alice, "c.txt", b"content", form=form)
+    assert (lost.status_code, error_code(lost)) == (503, "error.unavailable")
+    assert lost.headers["Retry-After"] == "1"
+    assert upload(api, path, alice, "c.txt", b"content", form=form).status_code == 201
+    assert api.stored_objects() == 3

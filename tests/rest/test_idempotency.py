@@ -14,6 +14,7 @@ from sqlalchemy import func, select
 from tests.support.api import PASSWORD, Answer, Api, Person, error_code
 from tests.support.config import lifted, merged
 
+from strongroom.content.storage.service import BlobService
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom.foundation.errors import Forbidden, Unavailable
 from strongroom.foundation.idempotency import (
@@ -24,6 +25,7 @@ from strongroom.foundation.idempotency import (
     idempotency_keys,
 )
 from strongroom.foundation.plugins.shared_values import plugin_shared_values
+from strongroom.plugin_api.storage import StorageUnavailable
 from strongroom.testing.clock import ManualClock
 from strongroom.web.http.response import Response
 from strongroom.web.http.routing import Operation
@@ -290,6 +292,24 @@ def test_a_refused_request_may_be_sent_again(node: Node, views: Views) -> None:
     assert node.send(path, "c").status_code == 503
     # Whether the first request had its whole effect is not known.
     assert error_code(node.send(path, "c")) == "error.idempotency-unknown"
+
+
+def test_an_upload_that_the_store_refused_may_be_sent_again(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = f"{node.api.tenant(node.root)}/files"
+    named = {"Content-Disposition": 'attachment; filename="a.txt"', "Content-Type": "text/plain"}
+    store = node.api.container.get(BlobService).storages["main"]
+
+    def refuse(*_: object, **__: object) -> None:
+        raise StorageUnavailable("away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(store), "put", refuse)
+        assert node.send(path, "a", data=b"content", headers=dict(named)).status_code == 503
+    first = node.send(path, "a", data=b"content", headers=dict(named))
+    assert first.status_code == 201, first.text
+    assert node.send(path, "a", data=b"content", headers=dict(named)).json == first.json
 
 
 def test_a_request_that_outlasts_its_lease_has_no_effect_after_another_one(

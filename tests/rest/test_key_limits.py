@@ -249,7 +249,7 @@ def operations(document: Json) -> list[tuple[str, str, Json]]:
             if method in {"get", "put", "post", "delete", "patch", "head"}:
                 whole = {**operation, "parameters": [*common, *operation.get("parameters", [])]}
                 label = f"{method.upper()} {path.removeprefix('/api/v1')}"
-                weight = 12 if label in ESSENTIAL else 4 if "{tenantId}" in path else 1
+                weight = 16 if label in ESSENTIAL else 4 if "{tenantId}" in path else 1
                 found += [(method, path, whole)] * weight
     return found
 

@@ -34,6 +34,7 @@ WITHOUT_GET = {
     "impersonateUser": "the token is shown once; the login is listed, not read alone",
     "giveTemporaryPassword": "the password is shown once",
     "createPasswordLink": "the link is shown once, or sent",
+    "takeLock": "locks are listed; none is read alone",
     "createWechatQrCode": "the code is for one browser and one use; its url is in the body",
 }
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from tests.support.api import PASSWORD, Answer, Api, Person, error_code
+from tests.support.audit import reading_sealed
 
 from strongroom.activity.audit.service import AuditService
 from strongroom.foundation.errors import Unavailable
@@ -236,7 +237,7 @@ def test_invalid_json_is_malformed(api: Api) -> None:
 def test_every_attempt_is_audited_and_says_nothing_secret(api: Api) -> None:
     person = api.person()
     api.log_in(person.email, "Wrong1Password")
-    with api.container.database.read() as connection:
+    with reading_sealed(api.container.database) as connection:
         rows = connection.exec_driver_sql(
             "SELECT action, outcome, actor_id, target_id, details, address FROM audit_events"
             " WHERE action = 'login' ORDER BY sequence"
@@ -291,7 +292,7 @@ def test_failures_that_could_not_be_recorded_do_not_block_their_name(
 
     person = api.person()
     with monkeypatch.context() as outage:
-        outage.setattr(AuditService, "record", record)
+        outage.setattr(AuditService, "record_change", record)
         for _ in range(3):
             assert api.log_in(person.email, PASSWORD + "x").status_code == 503
     # They are counted: without waiting, and before their leases end.

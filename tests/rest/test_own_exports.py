@@ -24,6 +24,7 @@ FILES = {
     "business-files.json",
     "consents.json",
     "contacts.json",
+    "file-attributes.json",
     "files.json",
     "groups.json",
     "invitations.json",

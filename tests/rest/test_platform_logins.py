@@ -19,6 +19,7 @@ from tests.support.api import Api, Person
 from tests.support.config import Table, lifted, write_api_config
 from tests.support.totp import enrol, meet, use_clock
 
+from strongroom.activity.audit.sealing import seal
 from strongroom.foundation.errors import (
     CredentialConflict,
     InvalidCredentials,
@@ -65,6 +66,7 @@ def records(api: Api, action: str) -> list[tuple[Any, ...]]:
     statement = (
         "SELECT actor_id, target_id, details FROM audit_events WHERE action = '%s' ORDER BY sequence"
     )
+    seal(api.container.database)
     with api.container.database.read() as connection:
         return [tuple(row) for row in connection.exec_driver_sql(statement % action)]
 

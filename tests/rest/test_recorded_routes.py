@@ -85,6 +85,7 @@ RECORDED: Final[Mapping[str, str]] = {
     "invitations.decline_invitation": "invitation.decline",
     "invitations.delete_invitation": "invitation.delete",
     "invitations.resend_invitation": "invitation.resend",
+    "locks.release_lock": "lock.release",
     "managed-users.change_metadata": "user.change-metadata",
     "managed-users.change_server_metadata": "user.change-server-metadata",
     "managed-users.create_password_link": "password-link.issue",
@@ -197,6 +198,7 @@ UNRECORDED: Final[Mapping[str, tuple[str, ...]]] = {
         "verification.create_captcha",
         "verification.send_verification_code",
     ),
+    "ends by itself, and changes no content": ("locks.renew_lock", "locks.take_lock"),
     "gives the tokens of a recorded login": ("login pages.redeem_login_code",),
     "reads files, which are recorded as downloads": (
         "bundles.download_files",

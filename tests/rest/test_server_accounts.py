@@ -186,12 +186,20 @@ def test_a_service_account_of_a_tenant_never_administers_the_server(api: Api, ad
     robot_id = api.post(f"{tenant}/service-accounts", {"name": "Robot"}, by=admin).json["id"]
     keys = f"{tenant}/service-accounts/{robot_id}/access-keys"
     body: Json = {"name": "key", "currentPassword": PASSWORD}
-    for scope in SERVER_SCOPES - {"tenants:read"}:
+    for scope in SERVER_SCOPES - {"tenants:read", "users:read", "users:write"}:
         answer = api.post(keys, {**body, "scopes": [scope]}, by=admin)
         assert error_code(answer) == "error.validation-failed", scope
     key = api.post(keys, {**body, "scopes": ["tenants:read"]}, by=admin).json["key"]
     robot = Person(robot_id, "", key)
     assert api.get("/api/v1/tenants?all=true", by=robot).status_code == 403
+    # Directories of the tenant have these scopes, which open no route of the server.
+    key = api.post(keys, {**body, "scopes": ["users:read", "users:write"]}, by=admin).json["key"]
+    directory = Person(robot_id, "", key)
+    for path in ("/users", f"/users/{admin.id}", "/users/me", "/api/v1/server-info"):
+        assert api.get(path, by=directory).status_code in (403, 404), path
+    body = {"name": "Eve", "email": "eve@example.com"}
+    assert api.post("/users", body, by=directory).status_code in (400, 403)
+    assert api.patch(f"/users/{admin.id}", {"name": "Eve"}, by=directory).status_code == 403
     assert request_key(api, admin, robot_id, "users:read").status_code == 403
     assert api.get(f"{PATH}/{robot_id}", by=admin).status_code == 404
 

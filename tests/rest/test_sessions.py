@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from sqlalchemy import text
 from tests.support.api import Answer, Api, Person, error_code, token_id
+from tests.support.audit import reading_sealed
 
 from strongroom.testing.clock import MINUTE, SECOND, ManualClock
 
@@ -38,7 +39,7 @@ def is_good(api: Api, token: str) -> bool:
 def audited(api: Api, action: str) -> list[tuple[str | None, str, str]]:
     """Return actor, target and outcome of the events of an action."""
     query = text("SELECT actor_id, target_id, outcome FROM audit_events WHERE action = :action")
-    with api.container.database.read() as connection:
+    with reading_sealed(api.container.database) as connection:
         return [tuple(row) for row in connection.execute(query, {"action": action})]
 
 
@@ -106,6 +107,28 @@ class TestRefresh:
         assert refresh(api, oldest["refreshToken"]).status_code == 401
         assert refresh(api, new["refreshToken"]).status_code == 401
         assert not is_good(api, new["accessToken"])
+
+    @pytest.mark.config({"tokens": {"refresh_reuse_seconds": 60}})
+    def test_an_answer_lost_in_a_failover_can_be_repeated_for_the_set_time(
+        self, api: Api, clock: ManualClock
+    ) -> None:
+        tokens = log_in(api, api.person())
+        refresh(api, tokens["refreshToken"])
+        clock.advance(59 * SECOND)
+        first, second = (refresh(api, tokens["refreshToken"]).json for _ in range(2))
+        assert first["refreshToken"] == second["refreshToken"]
+        assert is_good(api, refresh(api, first["refreshToken"]).json["accessToken"])
+
+    @pytest.mark.config({"tokens": {"refresh_reuse_seconds": 60}})
+    def test_a_repeat_after_the_set_time_ends_the_login_whose_successor_is_unused(
+        self, api: Api, clock: ManualClock
+    ) -> None:
+        tokens = log_in(api, api.person())
+        unused = refresh(api, tokens["refreshToken"]).json
+        clock.advance(60 * SECOND)
+        assert refresh(api, tokens["refreshToken"]).status_code == 401
+        assert refresh(api, unused["refreshToken"]).status_code == 401
+        assert not is_good(api, unused["accessToken"])
 
     @pytest.mark.config({"tokens": {"refresh_reuse_seconds": 0}})
     def test_zero_seconds_permit_no_second_use(self, api: Api) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from joserfc import jws, jwt
 from tests.support.api import Api, Person, error_code
+from tests.support.audit import reading_sealed
 from tests.support.commands import run_command
 from tests.support.config import write_api_config
 
@@ -53,7 +54,7 @@ def revocations(api: Api) -> list[tuple[str | None, str | None, str]]:
         "SELECT actor_id, target_id, details FROM audit_events"
         " WHERE action = 'authorization.revoke-all' ORDER BY sequence"
     )
-    with api.container.database.read() as connection:
+    with reading_sealed(api.container.database) as connection:
         return [tuple(row) for row in connection.exec_driver_sql(statement)]
 
 

@@ -146,4 +146,20 @@ def test_the_page_speaks_the_language_of_the_browser(api: Api) -> None:
     assert '<html lang="en"' in api.get("/setup").text
     chinese = api.get("/setup", headers={"Accept-Language": "zh-CN,en;q=0.5"})
     assert '<html lang="zh"' in chinese.text
-    assert "此链接无法使用" in chinese.text
+    assert "目前没有有效的设置链接" in chinese.text
+
+
+@pytest.mark.parametrize("has_link", [True, False])
+def test_a_server_without_an_administrator_has_the_command_for_a_link(api: Api, has_link: bool) -> None:
+    if has_link:
+        api.container.get(Setup).issue(Origin())
+    page = api.get("/setup").text
+    assert 'id="command" data-text=' in page
+    assert "The server is set up" not in page
+
+
+def test_a_server_with_an_administrator_says_so(api: Api) -> None:
+    api.person(admin=True)
+    page = api.get("/setup").text
+    assert "<h1>The server is set up</h1>" in page
+    assert "invite-admin" not in page

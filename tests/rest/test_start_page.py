@@ -132,7 +132,7 @@ class TestLoginPages:
 
     def test_the_setup_ends_with_a_link_to_the_account(self, api: Api) -> None:
         api.container.get(Setup).issue(Origin())
-        assert links(open_page(api, "/vault/setup")) == ["/vault/account/", "/vault/account/login"]
+        assert links(open_page(api, "/vault/setup")) == ["/vault/account/"]
 
 
 @pytest.mark.config({"plugins": {"enabled": ["storage_local", "login_pages", "console"]}})
@@ -141,4 +141,4 @@ class TestHomePage:
 
     def test_the_setup_ends_at_the_home_page(self, api: Api) -> None:
         api.container.get(Setup).issue(Origin())
-        assert links(open_page(api, "/setup")) == ["/console/", "/account/login"]
+        assert links(open_page(api, "/setup")) == ["/console/"]

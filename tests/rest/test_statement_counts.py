@@ -134,9 +134,9 @@ def test_a_batch_executes_fewer_than_its_single_requests(api_on_sqlite: Api) -> 
         # All events are written by one statement.
         assert sum("INSERT INTO file_events" in statement for statement in seen) == 1
         counts[operation] = len(seen)
-    # A single move executes 11, a single deletion 10. The others are the login, the role, the events,
-    # and the reads that all items share: the destination, and the holds and settings of the tenant.
-    assert counts["move"] <= 20 * 7 + 7
+    # A single move executes 12, a single deletion 11. The others are the login, the role, the events,
+    # and the reads that all items share: the destination, and the tenant's holds, locks and settings.
+    assert counts["move"] <= 20 * 7 + 8
     assert counts["trash"] <= 20 * 6 + 6
 
 

@@ -9,6 +9,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import OctKey, RSAKey
 from tests.support.api import Api, error_code, token_id
+from tests.support.audit import reading_sealed
 from tests.support.config import Table
 
 from strongroom.testing.clock import MINUTE, ManualClock
@@ -185,6 +186,6 @@ def test_ending_an_unknown_login_is_404(api: Api, reference: str) -> None:
 def test_revocations_are_audited(api: Api) -> None:
     person = api.person()
     api.delete("/authorizations/current", by=person)
-    with api.container.database.read() as connection:
+    with reading_sealed(api.container.database) as connection:
         statement = "SELECT actor_id, outcome FROM audit_events WHERE action = 'authorization.revoke'"
         assert connection.exec_driver_sql(statement).all() == [(person.id, "success")]

@@ -14,6 +14,7 @@ import pyrage
 import pytest
 from sqlalchemy import select
 from tests.support.api import PASSWORD, Api, Json, error_code
+from tests.support.audit import reading_sealed
 from tests.support.commands import run_command
 from tests.support.config import Table, merged, write_api_config
 from tests.support.databases import SqliteDatabases
@@ -198,7 +199,7 @@ def records(api: Api) -> list[tuple[str | None, Any]]:
     statement = select(audit_events.c.actor_id, audit_events.c.details).where(
         audit_events.c.action == "user-export.create"
     )
-    with api.container.database.read() as connection:
+    with reading_sealed(api.container.database) as connection:
         rows = connection.execute(statement.order_by(audit_events.c.sequence))
         return [(actor_id, dict(details)) for actor_id, details in rows]
 

@@ -9,6 +9,7 @@ import pyotp
 import pytest
 from sqlalchemy import select, update
 from tests.support.api import PASSWORD, Api, Person, error_code
+from tests.support.audit import reading_sealed
 from tests.support.imports import (
     IMPORTED_PASSWORD,
     SIX_SCHEMES,
@@ -58,7 +59,7 @@ ANNA = {"email": "anna@example.com", "name": "Anna", "externalId": "a-1", "passw
 def rows(api: Api, table: Any, **values: Any) -> list[Any]:
     """Return the rows of a table with these values."""
     conditions = [table.c[name] == value for name, value in values.items()]
-    with api.container.database.read() as connection:
+    with reading_sealed(api.container.database) as connection:
         return list(connection.execute(select(table).where(*conditions)))
 
 

@@ -53,6 +53,8 @@ class Gate:
                 _cut(client)
                 continue
             self._open.add(server)
+            for end in (client, server):
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             for source, sink in ((client, server), (server, client)):
                 threading.Thread(target=pass_on, args=[source, sink], daemon=True).start()
 

@@ -193,10 +193,22 @@ MISTAKES = [
         "it in database.url",
     ),
     Mistake(
-        "Several hosts before the database",
-        'database.url = "postgresql+psycopg://strongroom:hush@db1:5432,db2:5432/strongroom"',
-        "database.url: has several hosts; write them as ?host=HOST:PORT&host=HOST:PORT after "
-        "the database",
+        "A setting of PostgreSQL misspelt",
+        'database.url = "POSTGRES&options=-c%20statement_timeot%3D30s"',
+        "database.url: a parameter is wrong: unrecognized configuration parameter "
+        '"statement_timeot"; correct it in database.url',
+    ),
+    Mistake(
+        "The port of one of several hosts",
+        'database.url = "postgresql+psycopg://strongroom:hush@db1:5432,db2:543Z/strongroom"',
+        "database.url: has an invalid host or port; write HOST:PORT, and a password with % encodings",
+    ),
+    Mistake(
+        "None of several hosts answers",
+        'database.url = "postgresql+psycopg://strongroom:hush@127.0.0.1:1,127.0.0.1:2/strongroom"',
+        "database.url: PostgreSQL at 127.0.0.1:1 and 127.0.0.1:2 does not answer: Connection "
+        "refused; start it, or correct the host and port in database.url",
+        3,
     ),
     Mistake(
         "A wrong user of the database",
@@ -219,6 +231,25 @@ MISTAKES = [
         AWAY,
     ),
     Mistake(
+        "A replica of another kind of database",
+        'database.replica_url = "POSTGRES"',
+        "database.replica_url: needs PostgreSQL in database.url",
+    ),
+    Mistake(
+        "The replica is the primary",
+        'database = { url = "POSTGRES", replica_url = "POSTGRES" }',
+        "database.replica_url: is no standby; name a streaming standby of database.url",
+        3,
+    ),
+    Mistake(
+        "The replica is unavailable",
+        'database = { url = "POSTGRES", replica_url = '
+        '"postgresql+psycopg://strongroom:hush@127.0.0.1:1/strongroom" }',
+        "database.replica_url: PostgreSQL at 127.0.0.1:1 does not answer: Connection refused; "
+        "start it, or correct the host and port in database.replica_url",
+        3,
+    ),
+    Mistake(
         "The database is unavailable",
         'database.url = "postgresql+psycopg://strongroom:hush@127.0.0.1:1/strongroom"',
         "database.url: PostgreSQL at 127.0.0.1:1 does not answer: Connection refused; start "
@@ -233,7 +264,18 @@ MISTAKES = [
     Mistake(
         "Redis by another scheme",
         'redis.url = "http://127.0.0.1:6379"',
-        "redis.url: must begin with redis:// or rediss://",
+        "redis.url: must begin with redis://, rediss://, unix://, redis+sentinel:// or "
+        "redis+cluster://, or with valkey instead of redis",
+    ),
+    Mistake(
+        "Sentinels without a service",
+        'redis.url = "redis+sentinel://s1.example.com,s2.example.com"',
+        "redis.url: names no service; write it after the Sentinels: /SERVICE/0",
+    ),
+    Mistake(
+        "A misspelt option of Redis",
+        'redis.url = "rediss://127.0.0.1/0?ssl_ca_cert=/etc/ca.pem"',
+        'redis.url: unknown option "ssl_ca_cert"; did you mean "ssl_ca_certs"?',
     ),
     Mistake(
         "Redis is unavailable",

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -25,5 +25,8 @@ def small_disk(size: int) -> Iterator[Path]:
 def fill(disk: Path) -> Path:
     """Fill a disk, and return the file to remove again."""
     path, statistics = disk / "filler", os.statvfs(disk)
-    path.write_bytes(bytes(statistics.f_bfree * statistics.f_bsize))
+    # Others may write at the same time, so the last bytes may be missing.
+    with path.open("wb", buffering=0) as file, suppress(OSError):
+        for _ in range(statistics.f_bfree):
+            file.write(bytes(statistics.f_bsize))
     return path

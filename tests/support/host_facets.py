@@ -12,6 +12,7 @@ from strongroom.plugin_api.leases import LeasesAPI
 from strongroom.plugin_api.limits import LimitsAPI
 from strongroom.plugin_api.logins import LoginsAPI
 from strongroom.plugin_api.paging import ListsAPI
+from strongroom.plugin_api.provisioning import ProvisioningAPI
 from strongroom.plugin_api.rendering import PagesAPI
 from strongroom.plugin_api.secrets import SecretsAPI
 from strongroom.plugin_api.server import ServerAPI
@@ -32,6 +33,7 @@ FACETS: Final[dict[str, type]] = {
     "lists": ListsAPI,
     "logins": LoginsAPI,
     "pages": PagesAPI,
+    "provisioning": ProvisioningAPI,
     "secrets": SecretsAPI,
     "server": ServerAPI,
     "signing": SigningAPI,

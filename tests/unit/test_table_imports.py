@@ -16,7 +16,11 @@ ALLOWED = {
     ("extensions.transfers", "content.nodes"),
     ("extensions.trash", "content.nodes"),
     ("extensions.retention", "content.nodes"),
+    ("extensions.locks", "content.nodes"),
     ("extensions.invitations", "content.tenants"),  # an invitation makes a membership
+    # What a directory has created are users, members and groups, in one query each.
+    ("extensions.provisioning", "content.tenants"),
+    ("extensions.provisioning.users", "users"),
     ("extensions.storage_maintenance", "content.storage"),  # compares the rows with the objects
     ("extensions.events", "content.nodes"),  # the events are written where nodes change
     # One query for the credentials of those who can act, who are many.
@@ -25,7 +29,17 @@ ALLOWED = {
     ("extensions.platform_logins", "identity.users"),
     ("identity.grants.store", "authorizations"),  # a grant is an authorization of a client
     ("identity.verification.codes", "credentials"),  # voids the codes of a user's contacts
-    ("extensions.backup.create", "blobs"),  # an archive holds the rows of all features
+    ("extensions.backup.chain", "blobs"),  # an archive holds the rows of all features
+    ("extensions.backup.create", "blobs"),  # likewise
+    ("extensions.backup.restore_tenant", "node_versions"),  # likewise
+    ("extensions.backup.restore_tenant", "nodes"),  # likewise
+    ("extensions.backup.restore_tenant", "tenant_members"),  # likewise
+    ("extensions.backup.restore_tenant", "tenants"),  # likewise
+    ("extensions.backup.restore_tenant", "trash"),  # likewise
+    ("extensions.backup.restore_tenant", "blobs"),  # likewise
+    ("extensions.backup.restore_tenant", "users"),  # likewise
+    ("extensions.backup.tenant_rows", "blobs"),  # likewise
+    ("extensions.backup.tenant_rows", "tenants"),  # likewise
     ("extensions.backup.restore", "authorizations"),  # likewise
     ("extensions.backup.restore", "blobs"),  # likewise
     ("extensions.backup.restore", "retention_clock"),  # likewise

@@ -225,7 +225,7 @@ ROWS: Final = (
     core(
         "members-end-keys",
         "The keys of a tenant end with the membership.",
-        "content/tenants/service.py::TenantService.remove_member",
+        "content/tenants/service.py::TenantService.end_membership",
         "self._deactivations.deactivate(connection, user_id, cause, tenant_id=tenant_id)",
         "",
         "rest/test_deactivation.py"

@@ -45,7 +45,7 @@ ROWS: Final = (
         "walk-visitors",
         "What a visitor does is recorded with the plugin that lends the right.",
         "assembly/plugin_host/acting.py::ActingUser.act_for",
-        "plugin=self._plugin,",
+        "plugin=self.plugin,",
         "plugin=None,",
         _EVENTS,
     ),

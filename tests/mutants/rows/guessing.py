@@ -227,6 +227,24 @@ ROWS: Final = (
         "rest/test_limits.py::TestRedis::test_when_it_is_away_all_that_is_limited_is_refused_soon",
     ),
     core(
+        "rates-acknowledged",
+        "No event counts that the replicas have not acknowledged.",
+        "foundation/limits/redis_clients.py::RedisServers._run_on",
+        "if replicas < required:",
+        "if False:",
+        "unit/foundation/limits/test_redis_failovers.py"
+        "::test_a_partitioned_and_a_killed_primary_grant_nothing_twice",
+    ),
+    core(
+        "rates-live-replicas",
+        "An event waits for all replicas that are live.",
+        "foundation/limits/redis_clients.py::RedisServers._run_on",
+        "required = max(replicas, required)",
+        "pass",
+        "unit/foundation/limits/test_redis_servers.py"
+        "::TestSentinels::test_an_event_waits_for_all_live_replicas",
+    ),
+    core(
         "rates-refusal",
         "A full rate refuses the request.",
         "foundation/limits/service.py::RateLimits.check",

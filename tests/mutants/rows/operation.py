@@ -22,6 +22,23 @@ ROWS: Final = (
         "unit/activity/audit/test_verifier.py::test_records_removed_inserted_or_moved_show",
     ),
     core(
+        "audit-progress",
+        "The progress of a verification that the server has not signed is refused.",
+        "activity/audit/verifier.py::ChainVerification._load",
+        "is_signed = hmac.compare_digest(signature, self._signature(key_range, content))",
+        "is_signed = True",
+        "unit/activity/audit/test_range_verification.py::test_a_forged_progress_is_refused",
+    ),
+    core(
+        "audit-joints",
+        "A range of the audit log begins with the link that the range before ends with.",
+        "activity/audit/verifier.py::ChainVerification._require_joints",
+        "if after.start != before.link and start.sequence <= int(key_range.last or 0):",
+        "if False:",
+        "unit/activity/audit/test_range_verification.py::"
+        "test_hashes_that_are_recomputed_between_two_ranges_are_found",
+    ),
+    core(
         "secret-fingerprint",
         "A server with another secret key does not take the database.",
         "foundation/database/installation.py::is_own_secret",

@@ -99,7 +99,7 @@ ROWS: Final = (
     core(
         "plugin-range-recorded",
         "An upgrade records which code can use the tables of each plugin.",
-        "foundation/database/upgrade.py::upgrade",
+        "foundation/database/upgrade.py::_upgrade_at_once",
         "require_code(connection, oldest, plugin)",
         "pass",
         "unit/foundation/database/test_plugin_tables.py"

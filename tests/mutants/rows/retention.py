@@ -210,9 +210,9 @@ ROWS: Final = (
     core(
         "holds-readers",
         "Only administrators of the tenant and the role records see which nodes are held.",
-        "content/files/held_nodes.py::HeldNodes.find",
-        "if self._memberships.caller_role(connection, tenant_id, identity) not in READERS:",
-        "if self._memberships.caller_role(connection, tenant_id, identity) is None:",
+        "content/files/node_marks.py::NodeMarks.find",
+        "self._memberships.caller_role(connection, tenant_id, identity) in READERS",
+        "self._memberships.caller_role(connection, tenant_id, identity) is not None",
         "rest/test_node_holds.py::test_lists_searches_and_details_say_whether_a_hold_is_on_a_node",
     ),
 )

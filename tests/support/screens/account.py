@@ -54,11 +54,17 @@ def show_removal_of_app(visitor: Visitor) -> None:
     visitor.follow("a[href*='/factors/']")
 
 
+def show_drive_password(visitor: Visitor) -> None:
+    own("/network-drives/?system=macos")(visitor)
+    visitor.fill(name="Laptop")
+    visitor.press("main form button")
+
+
 def show_new_key(visitor: Visitor) -> None:
     show_key_form(visitor)
     visitor.fill(name="Laptop")
     visitor.page.locator("[name=scopes]").first.check()
-    visitor.press("form[action$='/access-keys'] button")
+    visitor.press("form[action$='/access-keys'] button:not([type=button])")
 
 
 def show_removal_of_key(visitor: Visitor) -> None:
@@ -123,6 +129,7 @@ def show_new_address(visitor: Visitor) -> None:
 
 
 SCOPES: Final = r"\w+:[\w-]+(, )?| · "
+SYSTEMS: Final = "Windows|macOS|Linux|rclone"
 """The scopes of access keys, which are names."""
 
 
@@ -182,6 +189,9 @@ ACCOUNT: Final = (
         show_removal_of_key,
         names=SCOPES,
     ),
+    Screen("connect a computer", "webdav/drive", own("/network-drives/"), names=SYSTEMS),
+    Screen("commands of a drive", "webdav/drive", own("/network-drives/?system=rclone"), names=SYSTEMS),
+    Screen("password of a drive", "webdav/drive", show_drive_password, names=SYSTEMS),
     Screen("invitations", "login_pages/account/invitations", show_invitations),
     Screen(
         "removal of an invitation", "login_pages/account/invitation_removal", show_refused_invitation

@@ -25,10 +25,10 @@ def client_stage(folder: Path) -> Iterator[Stage]:
         yield replace(stage, partners=(*stage.partners, _APP))
 
 
-def _register(visitor: Visitor) -> str:
+def _register(visitor: Visitor, **brand: str) -> str:
     """Register an app, whose scheme no browser opens, and return the path of a request of it."""
     stage, app = visitor.stage, {"name": "Acme", "public": True, "redirectUris": [_URI]}
-    body = {**app, "scopes": list(_SCOPES)}
+    body = {**app, "scopes": list(_SCOPES), **brand}
     created = stage.server.succeed("POST", "/api/v1/clients", by=stage.root, json_body=body)
     parameters = {
         "response_type": "code",
@@ -44,6 +44,11 @@ def _register(visitor: Visitor) -> str:
 def ask(visitor: Visitor) -> None:
     open_account(visitor, visitor.stage.new_email())
     visitor.go(_register(visitor))
+
+
+def log_in_with_brand(visitor: Visitor) -> None:
+    terms = {"termsUrl": "https://acme.example/terms", "privacyUrl": "https://acme.example/privacy"}
+    visitor.go(_register(visitor, accent="#0b7f62", **terms))
 
 
 def ask_with_folders(visitor: Visitor) -> None:
@@ -144,6 +149,20 @@ def open_app(visitor: Visitor) -> None:
     visitor.press("main p > a.button")
 
 
+def add_claim(visitor: Visitor) -> None:
+    open_app(visitor)
+    visitor.press("[commandfor=claim]")
+    visitor.fill(claimName="roles")
+    visitor.page.select_option("[name=claimSource]", "server-role")
+    visitor.press("form[action$='/claims'] button:not([type=button])")
+
+
+def preview_consent(visitor: Visitor) -> None:
+    open_app(visitor)
+    visitor.page.locator("#preview").scroll_into_view_if_needed()
+    visitor.page.frame_locator("iframe").locator("h1").wait_for()
+
+
 def ask_about_disabling(visitor: Visitor) -> None:
     open_app(visitor)
     visitor.follow("a[href$='/disabling']")
@@ -160,6 +179,7 @@ def find_no_app(visitor: Visitor) -> None:
 
 
 CLIENTS: Final = (
+    Screen("login to a client with a brand", "login_pages/sign_in/login", log_in_with_brand),
     _screen("consent", "consent", ask),
     _screen("consent with folders", "consent", ask_with_folders),
     _screen("connected application with one folder", "consents", allow_folder),
@@ -178,6 +198,8 @@ CLIENTS: Final = (
     _screen("new application", "client_new", show_new_app),
     _screen("secret of an application", "client_secret", create_app),
     _screen("application", "application", open_app),
+    _screen("application with a claim", "application", add_claim),
+    _screen("preview of the consent", "application", preview_consent),
     _screen("disabling of an application", "client_question", ask_about_disabling),
     _screen("login to an unknown client", "refusal", path("/oauth2/authorize?client_id=unknown")),
     _screen("login that took too long", "refusal", path("/oauth2/authorize/unknown")),

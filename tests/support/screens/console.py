@@ -44,6 +44,12 @@ def of_file(page: str = "") -> Any:
     return shown_to("maker", f"/tenants/{{tenant}}/nodes/{{versioned}}{page}")
 
 
+def show_lock(visitor: Visitor) -> None:
+    """Open the page of a file that is locked."""
+    file = visitor.stage.locked
+    shown_to("maker", f"/tenants/{{tenant}}/nodes/{file}")(visitor)
+
+
 def show_sharing(visitor: Visitor) -> None:
     """Open the page of sharing of a file that has a link and people with access."""
     _ = visitor.stage.link, visitor.stage.reader
@@ -93,7 +99,7 @@ def create_server_key(visitor: Visitor) -> None:
     visitor.press("[commandfor=new-key]")
     visitor.fill(name="Laptop")
     visitor.page.locator("form[action$='/keys'] [type=checkbox]").first.check()
-    visitor.press("form[action$='/keys'] button")
+    visitor.press("form[action$='/keys'] button:not([type=button])")
 
 
 def of_server(page: str) -> Any:
@@ -136,7 +142,7 @@ def create_key(visitor: Visitor) -> None:
     visitor.press("[commandfor=new-key]")
     visitor.fill(name="Laptop")
     visitor.page.locator("[name=scopes]").first.check()
-    visitor.press("form[action$='/keys'] button")
+    visitor.press("form[action$='/keys'] button:not([type=button])")
 
 
 CONSOLE: Final = (
@@ -169,6 +175,7 @@ CONSOLE: Final = (
     Screen("invitations of a space", f"{_TENANT}/invitations", of_tenant("invitations/")),
     Screen("retention", f"{_TENANT}/retention", of_tenant("retention/")),
     Screen("rules for links", f"{_TENANT}/share_policy", of_tenant("share-policy/")),
+    Screen("details of a locked file", f"{_MY_FILES}/node_details", show_lock),
     Screen("holds of a file", f"{_MY_FILES}/node_hold", of_file("/hold")),
     Screen("shared with the user", f"{_MY_FILES}/shared", of_tenant("shared/")),
     Screen("trash", f"{_MY_FILES}/trash", open_trash),

@@ -75,6 +75,14 @@ class ConsoleStage(Stage):
         return [str(self.server.upload(self.tenant, self.maker, name, b"note")["id"]) for name in names]
 
     @cached_property
+    def locked(self) -> str:
+        """A file that its owner has locked."""
+        file = self.new_files(1)[0]
+        path = f"/api/v1/tenants/{self.tenant}/files/{file}/locks"
+        self.server.succeed("POST", path, by=self.maker, json_body={"note": "Word"})
+        return file
+
+    @cached_property
     def scan(self) -> str:
         """A file in quarantine, which a scanner has refused."""
         # Smaller files are scanned before the upload is answered, which refuses them.

@@ -6,8 +6,15 @@ from strongroom.testing.server import PASSWORD
 from tests.support.browser_pages import Screen, Visitor
 from tests.support.screens.steps import path
 
+
+def start_with_administrator(visitor: Visitor) -> None:
+    # The server has one from now on.
+    assert visitor.stage.root
+    visitor.go("/")
+
+
 CORE: Final = (
-    Screen("start page", "strongroom/start", path("/")),
+    Screen("start page", "strongroom/start", start_with_administrator),
     Screen("missing page", "strongroom/error", path("/nothing")),
     Screen("page for another method", "strongroom/error", path("/authorizations")),
     Screen("missing page of the account", "login_pages/error", path("/account/nowhere")),
@@ -50,5 +57,7 @@ SET_UP: Final = (
     Screen("set-up by a link", "strongroom/setup", open_link),
     Screen("set-up with an error", "strongroom/setup", fail, needs_scripts=True),
     Screen("complete set-up", "login_pages/account/security", complete, needs_scripts=True),
-    Screen("set-up by a used link", "strongroom/setup", path("/setup#used"), needs_scripts=True),
+    Screen(
+        "complete set-up by a used link", "strongroom/setup", path("/setup#used"), needs_scripts=True
+    ),
 )

@@ -71,7 +71,7 @@ def show_only_way(visitor: Visitor) -> None:
 
 
 _LOGIN: Final = "login_pages/sign_in/login"
-NAMES: Final = "Google|Microsoft|GitHub|GitLab|Gitee|QQ|Lark|OpenID Connect"
+NAMES: Final = "Google|Microsoft|GitHub|GitLab|Gitee|QQ|Lark|OpenID Connect|shop"
 
 PROVIDERS: Final = (
     Screen("login with many providers", _LOGIN, path("/account/login"), names=NAMES),

@@ -26,6 +26,7 @@ _PLUGINS: Final = (
     "login_sms",
     "login_wechat",
     "share_links",
+    "webdav",
 )
 _SETTINGS: Final[Table] = {
     "captcha": {"provider": "fixed", "answer": CAPTCHA},

@@ -120,7 +120,7 @@ def test_commands_have_a_bar_on_a_terminal_and_none_with_json(tmp_path: Path, da
     shown = on_terminal([*program, "audit", "verify", "--json"])
     assert json.loads(shown)["records"] > 0
     shown = on_terminal([*program, "backup", "create", str(tmp_path / "a.tar"), "--json"])
-    assert json.loads(shown)["format"] == 1
+    assert json.loads(shown)["format"] == 2
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

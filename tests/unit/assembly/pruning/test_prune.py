@@ -12,14 +12,21 @@ from tests.support.config import change_config
 from tests.support.databases import PostgresqlDatabases
 
 from strongroom.activity.audit.models import audit_events
+from strongroom.activity.audit.sealing import seal
 from strongroom.activity.events.models import DeadLetter, event_dead_letters
 from strongroom.activity.notifications.service import sent_messages
+from strongroom.assembly.features import import_models
+from strongroom.assembly.pruning import PruneJob
 from strongroom.clock import iso_format
+from strongroom.content.nodes.lock_models import node_locks
 from strongroom.content.tenants.models import invitations
 from strongroom.extensions.first_start.first_administrator import Setup, setup_links
+from strongroom.extensions.observability.instances.models import Instance, instances
+from strongroom.extensions.observability.instances.store import InstanceStore
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.metadata import metadata
+from strongroom.foundation.database.pace import Pace, paced
 from strongroom.foundation.database.pruning import prune, prune_some
 from strongroom.foundation.idempotency import idempotency_keys
 from strongroom.foundation.jobs.named_leases import plugin_leases
@@ -40,6 +47,7 @@ from strongroom.identity.users.contact_links import ContactLink
 from strongroom.identity.users.models import account_links, contact_links
 from strongroom.identity.verification.captchas import captchas
 from strongroom.identity.verification.codes import verification_codes
+from strongroom.plugin_api.pruning import PruneStep
 from strongroom.testing.clock import HOUR, MINUTE, ManualClock
 
 DAY = 24 * HOUR
@@ -60,6 +68,8 @@ EXPIRING = (
     account_links,
     contact_links,
     idempotency_keys,
+    instances,
+    node_locks,
 )
 
 
@@ -87,13 +97,19 @@ def live(api: Api) -> None:
     create_key(api, person)
     invited = {"email": "invited@example.com"}
     keyed = {"by": person, "headers": {"Idempotency-Key": "once"}}
-    assert api.post(f"{api.tenant(person)}/invitations", invited, **keyed).status_code == 201
+    tenant = api.tenant(person)
+    assert api.post(f"{tenant}/invitations", invited, **keyed).status_code == 201
     assert api.container.hosts.get("storage_local").leases.acquire("import", DAY // 1000)
     values = api.container.hosts.get("storage_local").values
     values.put("token", "secret", expires_at=api.clock.now() + DAY)
     link_account(api, person)
     link_contact(api, person)
     bury_event(api)
+    file = api.upload(tenant, person, "file", b"x")
+    locked = api.post(f"{tenant}/files/{file['id']}/locks", {"seconds": HOUR // 1000}, by=person)
+    assert locked.status_code == 201
+    instance = Instance("files1:8000", "1.0", api.clock.now(), 0, "{}")
+    api.container.get(InstanceStore).put(instance)
 
 
 def link_account(api: Api, person: Person) -> None:
@@ -132,6 +148,7 @@ def bury_event(api: Api) -> None:
 
 def counts(api: Api) -> dict[str, int]:
     tables = (*EXPIRING, event_dead_letters, sent_messages, audit_events)
+    seal(api.container.database)
     with api.container.database.read() as connection:
         return {
             table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
@@ -187,11 +204,13 @@ def test_each_thing_goes_when_its_time_is_over_and_not_before(api: Api, clock: M
         "file events": 0,
         "failed erasures of plugins": 0,
         "dead letters of events": 0,
+        "instances": 0,
+        "locks": 0,
     }
     clock.advance(HOUR)
     cleaned = clean(api)
     assert cleaned["counters"] >= 2
-    assert cleaned["states of browsers"] == cleaned["setup links"] == 1
+    assert cleaned["states of browsers"] == cleaned["setup links"] == cleaned["locks"] == 1
     clock.advance(DAY)
     cleaned = clean(api)
     assert cleaned["events of rates"] >= 3
@@ -272,6 +291,41 @@ def test_it_goes_in_batches(database_url: str, clock: ManualClock) -> None:
     database.close()
 
 
+def test_a_paced_removal_reports_its_batches_and_stops_after_one(
+    database_url: str, clock: ManualClock
+) -> None:
+    database, batches = Database(database_url), list[int]()
+    filled(database, clock, 25)
+    old = counters.c.expires_at <= clock.now() + HOUR
+    with paced(Pace(0.001, lambda: len(batches) >= 2, batches.append)):
+        assert prune(database, counters.c.subject, old, batch=5) == 10
+    assert batches == [5, 5]
+    assert prune(database, counters.c.subject, old, batch=5) == 15
+    database.close()
+
+
+class StoppingRun:
+    """A run of a job on a server that stops."""
+
+    should_stop = True
+
+
+def test_the_job_of_a_stopping_server_ends_after_a_batch(api: Api, clock: ManualClock) -> None:
+    database = api.container.database
+    removed = list[int]()
+    filled(database, clock, 25)
+    clock.advance(HOUR)
+    old = counters.c.expires_at <= clock.now()
+
+    def remove() -> int:
+        removed.append(prune(database, counters.c.subject, old, 5))
+        return removed[-1]
+
+    step = PruneStep("counters", remove)
+    PruneJob({"first": step, "second": step}).run_job(StoppingRun())
+    assert removed == [5]
+
+
 def test_many_at_once_remove_each_row_once_and_none_that_was_renewed(
     database_url: str, clock: ManualClock
 ) -> None:
@@ -317,7 +371,7 @@ def test_the_command_says_what_went(config: Path, database_url: str) -> None:
     result = run_command("--config", str(config), "prune")
     assert (result.returncode, result.stderr) == (0, "")
     assert "counters: 3 removed\n" in result.stdout
-    assert len(result.stdout.splitlines()) == 25
+    assert len(result.stdout.splitlines()) == 27
 
 
 def test_the_command_names_a_step_that_fails_and_runs_the_others(config: Path, tmp_path: Path) -> None:
@@ -338,6 +392,7 @@ def test_the_command_names_a_step_that_fails_and_runs_the_others(config: Path, t
 
 
 def test_every_table_whose_rows_expire_is_looked_after() -> None:
+    import_models()
     expiring = {table.name for table in metadata.tables.values() if "expires_at" in table.c}
     # The others are removed together with their bytes, grants or users.
     others = {"grants", "group_grants", "bundles", "uploads", "direct_uploads", "blob_holds"}

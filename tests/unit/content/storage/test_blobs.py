@@ -10,7 +10,7 @@ from strongroom.content.storage.blob_removal import ABANDONED_AFTER
 from strongroom.content.storage.models import blobs
 from strongroom.content.storage.service import BlobService
 from strongroom.foundation.database import Database
-from strongroom.foundation.errors import PayloadTooLarge
+from strongroom.foundation.errors import PayloadTooLarge, Unavailable
 from strongroom.plugin_api.storage import ByteSource, StorageUnavailable
 from strongroom.testing.clock import ManualClock
 from strongroom.testing.storage import PatternSource, SourceBroke
@@ -99,7 +99,7 @@ def test_an_upload_given_up_can_no_longer_be_kept(bench: Bench) -> None:
     received = bench.service.receive(PatternSource(10), size=None, max_bytes=100)
     bench.clock.advance(ABANDONED_AFTER + 1)
     bench.service.collect()
-    with pytest.raises(Exception, match="was discarded"), bench.database.write() as connection:
+    with pytest.raises(Unavailable), bench.database.write() as connection:
         bench.service.commit(connection, received.blob)
 
 

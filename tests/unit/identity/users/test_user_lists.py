@@ -1,6 +1,7 @@
 """Lists and searches of users: they find what reading all users finds, and read as few as possible."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from itertools import product
@@ -28,7 +29,7 @@ from strongroom.foundation.database.paging import Page, Paging
 from strongroom.foundation.database.text_index import TextIndex
 from strongroom.foundation.database.upgrade import alembic_config, upgrade
 from strongroom.identity.accounts.service import AccountService
-from strongroom.identity.users import user_lists
+from strongroom.identity.users import user_index, user_lists
 from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
 from strongroom.identity.users.models import User
@@ -338,6 +339,17 @@ def test_no_page_of_users_is_sorted(api: Api) -> None:
             plan = connection.exec_driver_sql(f"EXPLAIN {statement}", parameters).scalars().all()
             assert "Index Only Scan" in str(plan), statement
             assert "Sort" not in str(plan), statement
+
+
+@on_postgresql
+def test_changes_of_different_users_do_not_wait_for_each_other(api: Api) -> None:
+    first, second = api.person(), api.person()
+    with api.container.database.engine.begin() as connection:
+        user_index._index(connection, {first.id})
+        with ThreadPoolExecutor(1) as pool:
+            body = {"name": "Another"}
+            change = pool.submit(api.patch, f"/users/{second.id}", body, by=second)
+            assert change.result(timeout=60).status_code == 200
 
 
 @on_postgresql
