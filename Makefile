@@ -35,10 +35,10 @@ install = $(UV) pip install --offline --quiet $(FROM_LOCK) $1 2> /dev/null || $(
 FROM_LOCK := --python $(BIN)/python --require-hashes
 
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	--no-annotate --no-header --no-emit-package strongroom
+	--no-annotate --no-header --no-emit-package strongroom --no-emit-package strongroom-login-oauth
 EXTRAS := --extra postgresql --extra otlp --extra age
 
-.PHONY: help install serve dist dist-npm release test test-all test-quick test-durations test-timing test-image test-pooled test-clients screenshots contact-sheet icons mutants lint client docs docs-serve bench bench-stores lock clean
+.PHONY: help install serve dist dist-npm release test test-all test-quick test-durations test-timing test-image test-pooled faults test-clients screenshots contact-sheet icons mutants lint client docs docs-serve bench bench-stores lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -106,6 +106,10 @@ test-image: install ## Build the image from a clean Debian root with buildah, an
 
 test-pooled: install ## Run the main tests of the REST API behind pgbouncer, in both of its modes; takes minutes
 	STRONGROOM_TEST_POOLED=1 $(BIN)/pytest tests/e2e/test_pooled_suite.py
+
+# Needs root, haproxy and PostgreSQL of Debian. OPTIONS="--layout two --only primary" for some; --help has all.
+faults: install ## Inject faults into the reference layouts under load, and print what users see; takes an hour
+	$(BIN)/python -m tests.faults $(OPTIONS)
 
 CLIENTS_OF_OTHERS := tests/e2e/test_openapi.py tests/e2e/test_resumed_transfers.py
 DOWNLOADERS := plugins/share_links/tests/e2e/test_download_programs.py plugins/share_links/tests/e2e/test_visitors.py

@@ -22,6 +22,7 @@ VERSION_FILES: Final = {
     ),
     "examples/production/Dockerfile": re.compile(r'(?<=org\.opencontainers\.image\.version=")[^"]+'),
     "examples/production/kubernetes/base/kustomization.yaml": re.compile(r"(?<=newTag: v)\S+"),
+    "examples/helm/strongroom/Chart.yaml": re.compile(r'(?<=appVersion: ")[^"]+'),
 }
 _PROJECTS: Final = (
     "pyproject.toml",

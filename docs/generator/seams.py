@@ -324,6 +324,14 @@ SEAMS: Final = (
         user="strongroom_share_links.plugin",
     ),
     Seam(
+        "register_resource_kinds",
+        "let a file declare what my routes create, for `strongroom apply`",
+        kind="",
+        page="routes",
+        contract="resources.ResourceKindsContract",
+        user="strongroom_webhooks.plugin",
+    ),
+    Seam(
         "register_token_types",
         "sign statements about users for other services",
         kind="",
