@@ -1,10 +1,12 @@
 """``host.files.resolve`` and ``host.files.search``: files by their paths, or parts of their names."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 from tests.support.api import Api
+from tests.support.databases import on_sqlite
 from tests.support.scene import Scene
 from tests.support.statements import statements
 
@@ -46,6 +48,26 @@ class TestResolve:
                 counts.add(len(seen))
         assert counts == {2}
         assert found.id == parent
+
+    @on_sqlite
+    def test_each_name_is_found_by_an_index(self, api: Api, host: HostAPI) -> None:
+        alice = api.person()
+        path = api.tenant(alice)
+        parent = api.folder(path, alice, "folder")["id"]
+        api.folder(path, alice, "below", parent)
+        with host.acting_as(alice.id), statements() as seen:
+            for start, names in ((None, ["folder", "below"]), (parent, ["below"])):
+                host.files.resolve(tenant_of(path), names, start=start)
+        lookups = [text for text in seen if "json_each" in text]
+        with api.container.database.read() as connection:
+            for text in lookups:
+                # Missing parameters are NULL, which changes no plan.
+                values: dict[str, None] = dict.fromkeys(re.findall(r":(\w+)", text))
+                rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", values)
+                step = "\n".join(row[3] for row in rows).partition("RECURSIVE STEP\nSCAN found\n")[2]
+                assert step.startswith("SEARCH nodes USING INDEX"), step
+                assert step.partition("\n")[0].endswith("(parent_id=? AND name=?)"), step
+        assert len(lookups) == 2
 
     def test_names_are_compared_exactly_and_normalized(self, api: Api, host: HostAPI) -> None:
         alice = api.person()

@@ -87,10 +87,11 @@ def _node_of_path(dialect: str, start: Select[Any]) -> Select[Any]:
     """
     names = _names(dialect)
     descent: CTE = start.cte("found", recursive=True)
+    # A subquery, because SQLite would join the names to all nodes of the folder.
+    name = select(names.c.value).where(names.c.key == descent.c.depth + 1).scalar_subquery()
     step = (
         select(nodes.c.id, descent.c.depth + 1)
-        .join(names, names.c.key == descent.c.depth + 1)
-        .join(nodes, (nodes.c.parent_id == descent.c.id) & (nodes.c.name == names.c.value))
+        .join(nodes, (nodes.c.parent_id == descent.c.id) & (nodes.c.name == name))
         .select_from(descent)
     )
     descent = descent.union_all(step)
