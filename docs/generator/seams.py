@@ -292,6 +292,14 @@ SEAMS: Final = (
         user="strongroom_login_pages.plugin",
     ),
     Seam(
+        "register_login_conditions",
+        "refuse logins whose proof is right, by rules of my own",
+        kind="",
+        page="login",
+        contract="state.LoginConditionsContract",
+        user="company_network",
+    ),
+    Seam(
         "register_file_erasers",
         "remove rows of my tables with the files that they are about",
         kind="",

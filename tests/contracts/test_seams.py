@@ -14,7 +14,12 @@ from strongroom.foundation.plugins.kinds import KINDS
 
 ROOT = Path(__file__).parents[2]
 TUTORIALS = ROOT / "docs" / "tutorials"
-SOURCES = [ROOT / "core" / "src", *ROOT.glob("plugins/*/src"), *ROOT.glob("examples/*/src")]
+SOURCES = [
+    ROOT / "core" / "src",
+    *ROOT.glob("plugins/*/src"),
+    *ROOT.glob("examples/*/src"),
+    ROOT / "examples" / "plugins.d",
+]
 
 HOOKS = [name for name, hook in vars(hookspecs).items() if hasattr(hook, "strongroom_spec")]
 each_seam = pytest.mark.parametrize("seam", SEAMS, ids=lambda seam: seam.hook)

@@ -60,6 +60,9 @@ class Registry:
         self.deactivations = Collected(
             lambda: [item for part in upper for item in part.register_deactivations()]
         )
+        self.login_conditions = Collected(
+            lambda: [item for part in self._parts for item in part.register_login_conditions()]
+        )
         self.user_exports = Collected(
             lambda: [item for part in self._parts for item in part.register_user_exports()]
         )
@@ -158,6 +161,7 @@ class Registry:
             self.tenant_erasers,
             self.file_erasers,
             self.deactivations,
+            self.login_conditions,
             self.user_exports,
             self.resource_kinds,
         ):

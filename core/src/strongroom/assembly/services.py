@@ -29,6 +29,7 @@ from strongroom.foundation.limits.backends import prune_events
 from strongroom.foundation.plugins.plugin import PluginError
 from strongroom.foundation.plugins.selection import Selection, add_plugin_error
 from strongroom.identity.accounts.deactivation import Deactivations
+from strongroom.identity.sessions.registered_conditions import RegisteredConditions
 from strongroom.plugin_api.jobs import Job, JobRun
 from strongroom.plugin_api.pruning import PruneStep
 from strongroom.web.feature import Feature
@@ -102,6 +103,7 @@ class Services:
         self.get(TenantDeletion).erase_by(self.registry.tenant_erasers)
         self.get(FileErasers).erase_by(self.registry.file_erasers)
         self.get(Deactivations).end_by(self.registry.deactivations)
+        self.get(RegisteredConditions).check_by(self.registry.login_conditions)
         exports = self.get(OwnExports)
         exports.read_tenants_by(tenants_of_member(self.database))
         exports.write_by(self.registry.user_exports)

@@ -30,6 +30,7 @@ from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.login import Client, Credential, LoginAttempt, VerifiedCredential
+from strongroom.plugin_api.login_conditions import CheckLogin
 from strongroom.plugin_api.pruning import PruneStep
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import ApiError
@@ -208,6 +209,39 @@ class OpenedPlugin:
         for erase in self.services.registry.plugin(self.name).register_tenant_erasers():
             erase(tenant_id)
 
+    def check_login(
+        self,
+        user_id: str,
+        method: str,
+        verified: VerifiedCredential | None = None,
+        *,
+        also: CheckLogin | None = None,
+    ) -> None:
+        """Call the conditions of logins of the plugin, as a login does.
+
+        Args:
+            also: a further condition, which is called after the plugin's.
+
+        Raises:
+            ApiError: the plugin refuses the login.
+        """
+        pending = import_module("strongroom.identity.sessions.pending_login")
+        resolver = import_module("strongroom.identity.users.resolver")
+        accounts = import_module("strongroom.identity.users.accounts")
+        origin = import_module("strongroom.foundation.caller").Origin()
+        proof = pending.FirstProof(method, verified, None, self.clock.now())
+        login = pending.PendingLogin(Client("192.0.2.7", "contract/1.0"), origin, proof)
+        transactions = import_module("strongroom.assembly.plugin_host.state")
+        with self.services.database.write() as connection:
+            account = accounts.lock_account(connection, user_id)
+            resolved = resolver.ResolvedUser(account)
+            transaction = pending.LoginTransaction(connection, login, resolved, account, account.user)
+            for check in self.services.registry.plugin(self.name).register_login_conditions():
+                check(transaction)
+            if also is not None:
+                facts = self.services.hosts.get(self.name).make_login_facts(transaction)
+                also(transactions.HostTransaction(connection), facts)
+
     def life_cycle(self) -> Any:
         """Return an object whose ``start()`` and ``stop()`` call the hooks."""
         return self.services.registry.life_cycle_of_plugins()
@@ -314,6 +348,18 @@ class DeactivationsContract:
         user_id = opened.create_user()
         for _ in range(2):
             opened.deactivate(user_id, cause)
+
+
+class LoginConditionsContract:
+    """The rules of ``register_login_conditions``. Requires a fixture ``opened``."""
+
+    @pytest.mark.parametrize("method", ["password", "oidc", "passkey"])
+    def test_an_administrator_without_rows_of_the_plugin_logs_in(
+        self, opened: OpenedPlugin, method: str
+    ) -> None:
+        user_id = opened.create_user(admin=True, contact=Credential("email", "root@example.org"))
+        for _ in range(2):
+            opened.check_login(user_id, method)
 
 
 class FileErasersContract:

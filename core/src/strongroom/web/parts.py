@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 UserEnding = Callable[["Connection", "Deactivation"], None]
 """Ends what a user can do by a part, in the transaction of the change that ends it."""
 
+LoginCheck = Callable[[Any], None]
+"""Accepts a login, given its ``LoginTransaction`` of :mod:`strongroom.identity.sessions`, or raises."""
+
 FileErasure = Callable[["Connection", RemovedFiles], None]
 """Removes a part's rows about files, in the transaction that removes the files."""
 
@@ -73,6 +76,10 @@ class Part:
 
         If the user was deleted, it also removes the data about the user.
         """
+        return ()
+
+    def register_login_conditions(self) -> Iterable[LoginCheck]:
+        """Return what may refuse logins whose proof is right, in their transactions."""
         return ()
 
     def register_user_exports(self) -> Iterable[UserExport]:

@@ -17,6 +17,7 @@ from strongroom.assembly.plugin_host.host_factors import HostFactors
 from strongroom.assembly.plugin_host.host_pages import HostPages, RegisteredParts
 from strongroom.assembly.plugin_host.limits import HostLimits
 from strongroom.assembly.plugin_host.lists import HostLists
+from strongroom.assembly.plugin_host.login_facts import HostLoginFacts
 from strongroom.assembly.plugin_host.logins import HostLogins
 from strongroom.assembly.plugin_host.provisioning import HostProvisioning
 from strongroom.assembly.plugin_host.secrets import HostSecrets
@@ -37,6 +38,7 @@ from strongroom.foundation.caller import ANY_TENANT
 from strongroom.foundation.config import Settings
 from strongroom.identity.sessions.factor_verification import SecondFactors
 from strongroom.identity.sessions.login_methods import LoginMethods
+from strongroom.identity.sessions.pending_login import LoginTransaction
 from strongroom.identity.users.contacts import Notices
 from strongroom.identity.users.plugin_values import PluginValues
 from strongroom.plugin_api.authentication import CallerInfo, Scope
@@ -103,6 +105,10 @@ class PluginHost(HostAPI):
     @cached_property
     def database(self) -> PluginDatabase:
         return HostDatabase(self._plugin, lambda: self._services().database)
+
+    def make_login_facts(self, transaction: LoginTransaction) -> HostLoginFacts:
+        """Return the facts of a login in its transaction, for a condition of the plugin."""
+        return HostLoginFacts(self._user, transaction)
 
     @cached_property
     def files(self) -> HostFiles:

@@ -16,17 +16,19 @@ from strongroom.assembly.registry import Registry, require_own_events
 from strongroom.foundation.plugins.hook_calls import failure, named_if_stuck
 from strongroom.foundation.plugins.plugin import Plugin, PluginError
 from strongroom.foundation.plugins.plugin_validation import hooks_with_host
+from strongroom.identity.sessions.pending_login import LoginTransaction
 from strongroom.plugin_api.erasers import TenantEraser
 from strongroom.plugin_api.events import EventSink, EventSubscriber
 from strongroom.plugin_api.exports import UserExport
 from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.login_conditions import LoginFacts
 from strongroom.plugin_api.metrics import Metric
 from strongroom.plugin_api.pruning import PruneStep
 from strongroom.plugin_api.request import bind_to_host
 from strongroom.plugin_api.resources import ResourceKind
 from strongroom.plugin_api.state import Transaction
 from strongroom.web.core_events import CoreEvent
-from strongroom.web.parts import FileErasure, Part, UserEnding
+from strongroom.web.parts import FileErasure, LoginCheck, Part, UserEnding
 
 T = TypeVar("T")
 
@@ -73,6 +75,11 @@ class PluginPart(Part):
 
     def register_deactivations(self) -> Iterator[UserEnding]:
         return map(_within, self._functions("register_deactivations"))
+
+    def register_login_conditions(self) -> Iterator[LoginCheck]:
+        make_facts = self._hosts.get(self.plugin.name).make_login_facts
+        for check in self._functions("register_login_conditions"):
+            yield _of_login(check, make_facts)
 
     def register_user_exports(self) -> Iterator[UserExport]:
         for export in self._items("register_user_exports", UserExport):
@@ -155,5 +162,17 @@ def _within(function: Callable[[Transaction, T], None]) -> Callable[[Connection,
 
     def run(connection: Connection, subject: T) -> None:
         function(HostTransaction(connection), subject)
+
+    return run
+
+
+def _of_login(
+    check: Callable[[Transaction, LoginFacts], None],
+    make_facts: Callable[[LoginTransaction], LoginFacts],
+) -> LoginCheck:
+    """Return a function of a plugin for a login in the core's transaction."""
+
+    def run(login: LoginTransaction) -> None:
+        check(HostTransaction(login.connection), make_facts(login))
 
     return run

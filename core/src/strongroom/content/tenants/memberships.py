@@ -32,7 +32,7 @@ from strongroom.foundation.caller import Identity
 from strongroom.foundation.database.paging import Page, Paging, select_page
 from strongroom.foundation.database.rows import RowMapper, get_columns
 from strongroom.foundation.database.statements import Statement, for_each_dialect
-from strongroom.foundation.errors import Forbidden, LastAdministrator
+from strongroom.foundation.errors import Forbidden, LastAdministrator, NotFound
 from strongroom.identity.users.models import UserType
 from strongroom.identity.users.service import type_of_active
 
@@ -62,6 +62,13 @@ _ROLES: Final = Statement(
     ),
     tuple,
 )
+_ALL_ROLES: Final = Statement(
+    select(tenant_members.c.tenant_id, tenant_members.c.role)
+    .join(tenants, tenants.c.id == tenant_members.c.tenant_id)
+    .where(tenant_members.c.user_id == bindparam("user_id"), tenants.c.deleted_at.is_(None)),
+    tuple,
+)
+_IS_LIVE: Final = Statement(select(tenants.c.id).where(_is_tenant(tenants)))
 _ROLE: Final = Statement(_OF_MEMBER, tuple)
 _TENANT_OF_MEMBER: Final = Statement(
     _OF_MEMBER.with_only_columns(tenant_members.c.role, *tenants.c), tuple
@@ -204,6 +211,19 @@ class Memberships:
     ) -> dict[str, str]:
         """Return the roles of a user in tenants, by their ids."""
         return dict(_ROLES.all(connection, {"user_id": user_id, "tenant_ids": list(tenant_ids)}))
+
+    def find_all_roles(self, connection: Connection, user_id: str) -> dict[str, str]:
+        """Return the roles of a user in all tenants, by their ids."""
+        return dict(_ALL_ROLES.all(connection, {"user_id": user_id}))
+
+    def require_tenant(self, connection: Connection, tenant_id: str) -> None:
+        """Require that a tenant exists, and is not deleted.
+
+        Raises:
+            NotFound: it does not.
+        """
+        if _IS_LIVE.scalar(connection, {"tenant_id": tenant_id}) is None:
+            raise NotFound
 
     def require_member(self, connection: Connection, tenant_id: str, identity: Identity) -> Role:
         """Return the caller's role.

@@ -124,6 +124,10 @@ class TenantService:
         with self._database.read() as connection:
             return self._memberships.find_roles(connection, user_id, tenant_ids)
 
+    def find_all_roles(self, connection: Connection, user_id: str) -> dict[str, str]:
+        """Return the roles of a user in all tenants, by their ids; checks no permission."""
+        return self._memberships.find_all_roles(connection, user_id)
+
     def get(self, identity: Identity, tenant_id: str) -> Tenant:
         """Return a tenant.
 
@@ -300,6 +304,18 @@ class TenantService:
         details = {"user": user_id, "role": role.value}
         self._record(connection, "member.put", identity, tenant_id, origin, details)
         return member
+
+    def join(
+        self, connection: Connection, identity: Identity, tenant_id: str, role: Role, origin: Origin
+    ) -> Member:
+        """Make the caller a member within the transaction of a login, which a plugin allows.
+
+        Raises:
+            NotFound: there is no such tenant.
+        """
+        self._memberships.lock_tenant(connection, tenant_id)
+        self._memberships.require_tenant(connection, tenant_id)
+        return self.begin_membership(connection, identity, tenant_id, identity.user_id, role, origin)
 
     def _require_consent(
         self, connection: Connection, identity: Identity, tenant_id: str, user_id: str

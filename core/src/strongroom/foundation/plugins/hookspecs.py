@@ -23,6 +23,7 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.keys import KeyProvider
 from strongroom.plugin_api.login import LoginMethod
+from strongroom.plugin_api.login_conditions import CheckLogin
 from strongroom.plugin_api.messages import MessageSender
 from strongroom.plugin_api.metrics import Metric
 from strongroom.plugin_api.pages import (
@@ -136,6 +137,14 @@ def register_deactivations(host: HostAPI) -> Iterable[Deactivate]:  # type: igno
 
     They are called in the transaction that suspends or deletes a user, changes the type, lets the user
     take the account back from another person, or ends a membership of a tenant.
+    """
+
+
+@hookspec
+def register_login_conditions(host: HostAPI) -> Iterable[CheckLogin]:  # type: ignore[empty-body]
+    """Return functions that may refuse logins whose proof is right (API 2.0).
+
+    They are called in the transaction of each login, whatever its method is.
     """
 
 

@@ -74,7 +74,7 @@ class LoginService:
             ticket = self._attempts.reserve(attempt, captcha)
             first_proof = self._prove(request, ticket, began_at)
             outcome = self._completion.finish(PendingLogin(attempt.client, origin, first_proof, ticket))
-        except (ApiError, StrongroomError) as error:
+        except ApiError as error:
             self._records.failure(attempt, error, origin, ticket)
             raise
         return _issued(outcome)
@@ -106,7 +106,7 @@ class LoginService:
         try:
             login = self._challenges.accept_terms(identifier, accepted, client, origin)
             outcome = self._completion.finish(login)
-        except StrongroomError as error:
+        except ApiError as error:
             self._records.failure(LoginAttempt(client), error, origin)
             raise
         return _issued(outcome)
@@ -125,7 +125,7 @@ class LoginService:
         try:
             login = self._challenges.check(answer, client, origin)
             outcome = self._completion.finish(login)
-        except StrongroomError as error:
+        except ApiError as error:
             self._records.failure(LoginAttempt(client), error, origin)
             if login is not None and login.is_factor_alone and isinstance(error, UserSuspended):
                 # As for an unknown device, because nothing else of the user is proven.
@@ -146,7 +146,7 @@ class LoginService:
         try:
             login = PendingLogin(client, origin, first_proof, enrolment=enrolment)
             outcome = self._completion.finish(login)
-        except StrongroomError as error:
+        except ApiError as error:
             self._records.failure(LoginAttempt(client), error, origin)
             raise
         return _issued(outcome)

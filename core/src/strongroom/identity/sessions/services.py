@@ -30,6 +30,7 @@ from strongroom.identity.sessions.login_sources import LoginSources
 from strongroom.identity.sessions.oauth_states import OAuthStateStore
 from strongroom.identity.sessions.password_attempts import PasswordAttempts
 from strongroom.identity.sessions.refresh_tokens import RefreshTokens
+from strongroom.identity.sessions.registered_conditions import RegisteredConditions
 from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.identity.sessions.signing_keys import (
     STATEMENT_ALGORITHM,
@@ -189,12 +190,18 @@ class SessionServices(ServiceGroup):
         )
 
     @cached_property
+    def registered_conditions(self) -> RegisteredConditions:
+        return RegisteredConditions()
+
+    @cached_property
     def _login_conditions(self) -> LoginConditions:
         users = self._user_services
         return LoginConditions(
             [
                 self._due_consents,
                 AllowedUser(self.token_issuer),
+                # Before a second factor is asked for, and again in each later step.
+                self.registered_conditions,
                 DuePasswordChanges(users.passwords),
                 DueFactors(self._clock, self.factors, self.enrolments, users.factor_policy),
                 NewPasswords(users.passwords, self.authorization_store),
