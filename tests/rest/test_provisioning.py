@@ -10,8 +10,15 @@ from tests.support.config import lifted
 from tests.support.directories import Company
 from tests.support.plugin_calls import refusal
 
+from strongroom.clock import DAY
+from strongroom.extensions.provisioning.directory_errors import DirectoryErrors
 from strongroom.extensions.provisioning.handovers import Handovers
-from strongroom.plugin_api.provisioning import GroupRecord, UserRecord
+from strongroom.plugin_api.provisioning import (
+    DirectoryErrorInfo,
+    GroupRecord,
+    RefusedRequest,
+    UserRecord,
+)
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.config(lifted())]
 
@@ -245,6 +252,90 @@ def test_a_directory_of_the_server_creates_users_without_a_tenant(api: Api) -> N
         with refusal("forbidden"):
             host.provisioning.users(company.tenant)
     assert api.get(f"/users/{user.id}", by=root).json["status"] == "suspended"
+
+
+def refuse(company: Company, name: str, *, error: RefusedRequest | None = None, **values: Any) -> None:
+    refused = error or RefusedRequest(409, "uniqueness", "Taken.")
+    with company.acting() as host:
+        host.provisioning.record_result(company.tenant, "user", refused, name=name, **values)
+
+
+def errors(company: Company) -> list[DirectoryErrorInfo]:
+    with company.host.acting_as(company.owner.id):
+        page = company.host.provisioning.errors(company.tenant, company.directory)
+    assert page.total == len(page.items)
+    return [*page.items]
+
+
+def test_the_last_error_of_each_resource_is_stored_until_a_success(company: Company) -> None:
+    user = company.provision()
+    refuse(company, "Ben@acme.example")
+    company.api.clock.advance(1000)
+    refuse(company, "ben@acme.example", error=RefusedRequest(400, None, "x" * 900))
+    refuse(company, "another", resource_id=user.id)
+    ann, ben = sorted(errors(company), key=lambda item: item.name)
+    assert (ann.name, ann.resource_id, ann.count) == (user.login_name, user.id, 1)
+    assert (ben.name, ben.resource_id, ben.count) == ("ben@acme.example", None, 2)
+    assert (ben.status, ben.code, ben.message) == (400, None, "x" * 500)
+    assert ben.last_at - ben.first_at == 1000
+    with company.acting() as host:
+        host.provisioning.record_result(company.tenant, "group", None, name=ben.name)
+        host.provisioning.record_result(company.tenant, "user", None, resource_id=user.id)
+    assert [item.name for item in errors(company)] == [ben.name]
+    with company.acting() as host:
+        host.provisioning.record_result(company.tenant, "user", None, name="BEN@acme.example")
+    assert errors(company) == []
+
+
+def test_errors_are_few_and_go_after_a_month(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = company.api.container.get(DirectoryErrors)
+    monkeypatch.setattr(service, "_most", 3)
+    for number in range(5):
+        refuse(company, f"user{number}")
+        company.api.clock.advance(1)
+    assert [item.name for item in errors(company)] == ["user4", "user3", "user2"]
+    company.api.clock.advance(30 * DAY - 2)
+    assert (service.prune(), service.prune()) == (2, 0)
+    assert [item.name for item in errors(company)] == ["user4"]
+
+
+def test_errors_of_a_directory_go_with_it(company: Company) -> None:
+    refuse(company, "ann")
+    with company.host.acting_as(company.owner.id):
+        company.host.provisioning.remove_directory(company.tenant, company.directory)
+        with refusal("not-found"):
+            company.host.provisioning.errors(company.tenant, company.directory)
+
+
+def test_errors_are_the_administrators_to_read(company: Company, api: Api) -> None:
+    other = Company.made(api)
+    provisioning = company.host.provisioning
+    with company.host.acting_as(other.owner.id):
+        with refusal("forbidden"):
+            provisioning.errors(company.tenant, company.directory)
+        with refusal("not-found"):
+            provisioning.errors(other.tenant, company.directory)
+        with refusal("forbidden"):
+            provisioning.record_result(other.tenant, "user", None, name="x")
+    with company.acting() as host, refusal("forbidden"):
+        host.provisioning.record_result(other.tenant, "user", None, name="x")
+
+
+def test_lists_of_directories_have_counts_and_the_last_change(company: Company) -> None:
+    with company.host.acting_as(company.owner.id):
+        (directory,) = company.host.provisioning.directories(company.tenant).items
+    assert directory.last_changed_at is None
+    ann = company.provision()
+    with company.acting() as host:
+        host.provisioning.provision_group(company.tenant, GroupRecord("Sales", member_ids={ann.id}))
+        assert host.provisioning.directory(company.tenant).counts is None
+    refuse(company, "ben")
+    with company.host.acting_as(company.owner.id):
+        (directory,) = company.host.provisioning.directories(company.tenant).items
+    counts = directory.counts
+    assert counts is not None
+    assert (counts.users, counts.groups, counts.errors) == (1, 1, 1)
+    assert directory.last_changed_at == company.api.clock.now()
 
 
 # Attacks.

@@ -42,6 +42,22 @@ ROWS: Final = (
         f"{_TESTS}::test_a_user_of_another_tenant_too_keeps_the_account",
     ),
     core(
+        "directories-errors",
+        "Only administrators read the errors of a directory.",
+        "extensions/provisioning/directories.py::DirectoryService.get",
+        "self._require_administrator(connection, identity, tenant_id)",
+        "pass",
+        f"{_TESTS}::test_errors_are_the_administrators_to_read",
+    ),
+    core(
+        "directories-few-errors",
+        "A directory cannot fill the table of errors.",
+        "extensions/provisioning/directory_errors.py::DirectoryErrors.record",
+        "_REMOVE_SURPLUS.execute(connection, surplus)",
+        "pass",
+        f"{_TESTS}::test_errors_are_few_and_go_after_a_month",
+    ),
+    core(
         "attributes-locks",
         "A lock forbids changes of attributes.",
         "content/files/attributes.py::AttributeService.change",

@@ -17,9 +17,20 @@ the account belongs to no other tenant, and the address only until its holder ha
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from strongroom.plugin_api.paging import ResultPage
+
+ResourceKind = Literal["user", "group"]
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryCounts:
+    """The numbers of users and groups that a directory has created, and of its errors."""
+
+    users: int
+    groups: int
+    errors: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +42,9 @@ class DirectoryInfo:
         account_id: the service account that acts for it; ``None``: the account was deleted.
         may_write: whether it may change anything.
         successor_id: the member who takes over the files of leavers; ``None``: the files stay.
-        last_used_at: within a minute; ``None``: never.
+        last_used_at: its last request, within a minute; ``None``: never.
+        last_changed_at: its last change of a user or group, within a minute; ``None``: never.
+        counts: only for administrators.
     """
 
     id: str
@@ -43,6 +56,45 @@ class DirectoryInfo:
     registered_by: str
     created_at: int
     last_used_at: int | None
+    last_changed_at: int | None = None
+    counts: DirectoryCounts | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedRequest:
+    """Why a request of a directory was refused.
+
+    Args:
+        status: the status of the response.
+        code: the kind of error in the terms of the protocol, such as ``uniqueness``.
+        message: what is wrong, without values of the request. 500 characters are stored.
+    """
+
+    status: int
+    code: str | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryErrorInfo:
+    """The last refused request about a user or group. Times are in milliseconds since the Unix epoch.
+
+    Args:
+        name: the login name of the user, or the name of the group.
+        resource_id: the user or group; ``None``: the directory has created none.
+        count: how often it was refused since it last succeeded.
+    """
+
+    id: str
+    kind: ResourceKind
+    name: str
+    resource_id: str | None
+    status: int
+    code: str | None
+    message: str
+    count: int
+    first_at: int
+    last_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +189,57 @@ class ProvisioningAPI(ABC):
 
     @abstractmethod
     def directories(
-        self, tenant_id: str | None, *, page: int = 1, size: int = 100
+        self,
+        tenant_id: str | None,
+        *,
+        page: int = 1,
+        size: int = 100,
+        query: Mapping[str, Any] | None = None,
     ) -> ResultPage[DirectoryInfo]:
-        """Return a page of the directories of a tenant, or of the server, the oldest first."""
+        """Return a page of the directories of a tenant, or of the server, the oldest first.
+
+        Args:
+            query: the parsed query of a request, instead of ``page`` and ``size``, with the fields of
+                :class:`~strongroom.plugin_api.schemas.PagingQuery`.
+        """
+
+    @abstractmethod
+    def errors(
+        self,
+        tenant_id: str | None,
+        directory_id: str,
+        *,
+        page: int = 1,
+        size: int = 100,
+        query: Mapping[str, Any] | None = None,
+    ) -> ResultPage[DirectoryErrorInfo]:
+        """Return a page of the refused requests of a directory, the newest first.
+
+        The last one of each user and group is stored, at most 1,000 of a directory, until a request
+        about the same one succeeds, and for 30 days.
+
+        Args:
+            query: as for :meth:`directories`.
+        """
+
+    @abstractmethod
+    def record_result(
+        self,
+        tenant_id: str | None,
+        kind: ResourceKind,
+        error: RefusedRequest | None,
+        *,
+        name: str | None = None,
+        resource_id: str | None = None,
+    ) -> None:
+        """Store that a request of the caller was refused, for :meth:`errors`; or that one succeeded.
+
+        Args:
+            error: ``None``: the request succeeded, which removes the stored error.
+            name: the login name of the user, or the name of the group.
+            resource_id: the id in the request, which the directory may have guessed. Without it and the
+                name, nothing is stored.
+        """
 
     @abstractmethod
     def register_directory(

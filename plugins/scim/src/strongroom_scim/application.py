@@ -8,13 +8,13 @@ from urllib.parse import parse_qsl
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from scim2_models import InvalidValueException, NotFoundException, SCIMException
-from scim2_server.handler import ScimHandler
 from scim2_server.requests import ScimRequest
 from scim2_server.responses import ScimResponse
 
 from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
+from strongroom_scim.handler import ReportingHandler
 from strongroom_scim.paths import TENANTS, get_challenge, get_resource
 from strongroom_scim.provider import make_provider
 from strongroom_scim.refusals import Refusal, refusal_from
@@ -44,7 +44,7 @@ class ScimApplication:
             service = self._services[tenant_id is not None]
             request.body = environ["wsgi.input"].read()
             storage = DirectoryStorage(self._host, service.provider, tenant_id)
-            return ScimHandler(service, storage).handle(request)
+            return ReportingHandler(service, storage).handle(request)
         except ApiError as error:
             response = service.error_response(refusal_from(error))
             return self._with_headers(response, error, environ)

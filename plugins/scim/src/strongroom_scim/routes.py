@@ -10,7 +10,7 @@ from strongroom.plugin_api.request import current_host
 from strongroom.plugin_api.schemas import DoneSchema, PagingQuery, collection_schema
 from strongroom.plugin_api.web import Access, ApiError, Blueprint, ErrorKind
 from strongroom_scim.errors import FORBIDDEN, SUCCESSOR_UNKNOWN, UNKNOWN
-from strongroom_scim.schemas import DirectoryRequestSchema, DirectorySchema
+from strongroom_scim.schemas import DirectoryErrorSchema, DirectoryRequestSchema, DirectorySchema
 
 Json = dict[str, Any]
 
@@ -98,6 +98,23 @@ def remove_directory(tenant_id: str, directory_id: str) -> Json:
 
 
 @routes.operation(
+    "GET",
+    f"{_OF_TENANT}/<directory_id>/errors",
+    access=Access.USER,
+    query=PagingQuery,
+    returns=collection_schema(DirectoryErrorSchema),
+    errors=(FORBIDDEN, UNKNOWN),
+)
+def list_directory_errors(tenant_id: str, directory_id: str, query: Json) -> Any:
+    """List the users and groups whose last request was refused, the newest first.
+
+    For administrators of the tenant. An error stays until a request about the same user or group
+    succeeds, and for 30 days; a directory has at most 1,000.
+    """
+    return _list_errors(tenant_id, directory_id, query)
+
+
+@routes.operation(
     "POST",
     _OF_SERVER,
     access=Access.USER,
@@ -164,6 +181,22 @@ def remove_server_directory(directory_id: str) -> Json:
     return _remove(None, directory_id)
 
 
+@routes.operation(
+    "GET",
+    f"{_OF_SERVER}/<directory_id>/errors",
+    access=Access.USER,
+    query=PagingQuery,
+    returns=collection_schema(DirectoryErrorSchema),
+    errors=(FORBIDDEN, UNKNOWN),
+)
+def list_server_directory_errors(directory_id: str, query: Json) -> Any:
+    """List the users whose last request was refused, the newest first.
+
+    For administrators of the server. As `listDirectoryErrors`.
+    """
+    return _list_errors(None, directory_id, query)
+
+
 def _register(tenant_id: str | None, body: Json) -> Any:
     with _provisioning() as provisioning:
         directory = provisioning.register_directory(
@@ -176,7 +209,13 @@ def _register(tenant_id: str | None, body: Json) -> Any:
 
 def _list(tenant_id: str | None, query: Json) -> Any:
     with _provisioning() as provisioning:
-        page = provisioning.directories(tenant_id, page=query["pageNumber"], size=query["pageSize"])
+        page = provisioning.directories(tenant_id, query=query)
+    return current_host().lists.collection(page, query)
+
+
+def _list_errors(tenant_id: str | None, directory_id: str, query: Json) -> Any:
+    with _provisioning() as provisioning:
+        page = provisioning.errors(tenant_id, directory_id, query=query)
     return current_host().lists.collection(page, query)
 
 

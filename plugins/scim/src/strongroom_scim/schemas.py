@@ -32,6 +32,17 @@ class DirectoryRequestSchema(Schema):
     )
 
 
+class DirectoryCountsSchema(Schema):
+    """What a directory has created, and what was refused."""
+
+    users = fields.Integer(required=True, metadata={"description": "Users that it has created"})
+    groups = fields.Integer(required=True, metadata={"description": "Groups that it has created"})
+    errors = fields.Integer(
+        required=True,
+        metadata={"description": "Users and groups whose last request was refused"},
+    )
+
+
 class DirectorySchema(Schema):
     """A directory."""
 
@@ -61,3 +72,44 @@ class DirectorySchema(Schema):
         attribute="last_used_at",
         metadata={"description": "Its last request, to within a minute"},
     )
+    lastChangedAt = Timestamp(
+        required=True,
+        allow_none=True,
+        attribute="last_changed_at",
+        metadata={"description": "Its last change of a user or group, to within a minute"},
+    )
+    counts = fields.Nested(DirectoryCountsSchema, required=True)
+
+
+class DirectoryErrorSchema(Schema):
+    """The last refused request about a user or group."""
+
+    id = fields.String(required=True, metadata={"description": "Names the error"})
+    kind = fields.String(
+        required=True,
+        validate=validate.OneOf(["user", "group"]),
+        metadata={"description": "Whether the request was about a user or a group"},
+    )
+    name = fields.String(
+        required=True,
+        metadata={"description": "The `userName` of the user, or the `displayName` of the group"},
+    )
+    resourceId = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="resource_id",
+        metadata={"description": "The user or group; `null`: the directory has created none"},
+    )
+    status = fields.Integer(required=True, metadata={"description": "The status of the response"})
+    scimType = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="code",
+        metadata={"description": "The kind of error (RFC 7644, section 3.12)"},
+    )
+    message = fields.String(required=True, metadata={"description": "What was wrong"})
+    count = fields.Integer(
+        required=True, metadata={"description": "How often it was refused since it last succeeded"}
+    )
+    firstAt = Timestamp(required=True, attribute="first_at")
+    lastAt = Timestamp(required=True, attribute="last_at")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from scim2_models import (
     NotImplementedException,
@@ -22,6 +22,7 @@ from strongroom.plugin_api.provisioning import (
     MemberSummary,
     ProvisionedGroupInfo,
     ProvisionedUserInfo,
+    RefusedRequest,
     UserRecord,
 )
 from strongroom_scim.lookups import Lookup, read_group_filter, read_user_filter
@@ -123,6 +124,18 @@ class DirectoryStorage(ScimStorage):
             self._provisioning.remove_user(self._tenant_id, resource_id, version=version)
         else:
             self._provisioning.remove_group(self._tenant, resource_id, version=version)
+
+    def report(
+        self,
+        kind: Literal["user", "group"],
+        refused: RefusedRequest | None,
+        name: str | None,
+        resource_id: str | None,
+    ) -> None:
+        """Store that a request was refused, or remove the error of one that succeeded."""
+        self._provisioning.record_result(
+            self._tenant_id, kind, refused, name=name, resource_id=resource_id
+        )
 
     @property
     def _tenant(self) -> str:

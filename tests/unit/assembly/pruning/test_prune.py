@@ -206,6 +206,7 @@ def test_each_thing_goes_when_its_time_is_over_and_not_before(api: Api, clock: M
         "dead letters of events": 0,
         "instances": 0,
         "locks": 0,
+        "errors of directories": 0,
     }
     clock.advance(HOUR)
     cleaned = clean(api)
@@ -371,7 +372,7 @@ def test_the_command_says_what_went(config: Path, database_url: str) -> None:
     result = run_command("--config", str(config), "prune")
     assert (result.returncode, result.stderr) == (0, "")
     assert "counters: 3 removed\n" in result.stdout
-    assert len(result.stdout.splitlines()) == 27
+    assert len(result.stdout.splitlines()) == 28
 
 
 def test_the_command_names_a_step_that_fails_and_runs_the_others(config: Path, tmp_path: Path) -> None:

@@ -1,30 +1,37 @@
 """Implements ``host.provisioning``."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields
-from typing import Final
+from dataclasses import asdict, fields
+from typing import Any, Final
 
 from strongroom.assembly.plugin_host.caller import AsCaller, make_paging, result_page
 from strongroom.extensions.provisioning import operations
-from strongroom.extensions.provisioning.directories import DirectoryRequest, DirectoryService
+from strongroom.extensions.provisioning.directories import (
+    DirectoryRequest,
+    DirectoryService,
+    ResourceCounts,
+)
+from strongroom.extensions.provisioning.directory_errors import DirectoryErrors, Refusal, Resource
 from strongroom.extensions.provisioning.groups import (
     GroupFilter,
     GroupState,
     ProvisionedGroup,
     ProvisionedGroups,
 )
-from strongroom.extensions.provisioning.models import Directory
+from strongroom.extensions.provisioning.models import Directory, DirectoryError
 from strongroom.extensions.provisioning.users import (
     ProvisionedUser,
     ProvisionedUsers,
     UserFilter,
     UserState,
 )
+from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.errors import NotFound, ValidationFailed
 from strongroom.identity.accounts.schemas import UserChangeSchema
 from strongroom.plugin_api import provisioning as api
 from strongroom.plugin_api.names import name_fault
 from strongroom.plugin_api.paging import ResultPage
+from strongroom.web.http.paging import paging as requested_paging
 from strongroom.web.http.parsing import is_unstorable, parse_values
 
 _MAX_AT_ONCE: Final = 500
@@ -36,12 +43,48 @@ class HostProvisioning(AsCaller, api.ProvisioningAPI):
     """Implements ``host.provisioning``."""
 
     def directories(
-        self, tenant_id: str | None, *, page: int = 1, size: int = 100
+        self,
+        tenant_id: str | None,
+        *,
+        page: int = 1,
+        size: int = 100,
+        query: Mapping[str, Any] | None = None,
     ) -> ResultPage[api.DirectoryInfo]:
         caller = self._caller(operations.LIST_DIRECTORIES, tenant_id)
-        paging = make_paging(page, size)
-        directories = self._get(DirectoryService).page(caller, tenant_id, paging)
-        return result_page(directories).map(_directory)
+        service = self._get(DirectoryService)
+        directories = service.page(caller, tenant_id, _paging(page, size, query))
+        counts = service.count(directories.items)
+        return result_page(directories).map(lambda item: _directory(item, counts[item.id]))
+
+    def errors(
+        self,
+        tenant_id: str | None,
+        directory_id: str,
+        *,
+        page: int = 1,
+        size: int = 100,
+        query: Mapping[str, Any] | None = None,
+    ) -> ResultPage[api.DirectoryErrorInfo]:
+        caller = self._caller(operations.LIST_DIRECTORIES, tenant_id, directory_id)
+        errors, paging = self._get(DirectoryErrors), _paging(page, size, query)
+        return result_page(errors.page(caller, tenant_id, directory_id, paging)).map(_error)
+
+    def record_result(
+        self,
+        tenant_id: str | None,
+        kind: api.ResourceKind,
+        error: api.RefusedRequest | None,
+        *,
+        name: str | None = None,
+        resource_id: str | None = None,
+    ) -> None:
+        caller = self._caller(operations.PROVISION, tenant_id)
+        refused = () if error is None else (error.message, error.code)
+        if _has_unstorable((name, resource_id, *refused)):
+            return
+        refusal = None if error is None else Refusal(**asdict(error))
+        resource = Resource(kind, name, resource_id)
+        self._get(DirectoryErrors).record(caller, tenant_id, resource, refusal)
 
     def register_directory(
         self,
@@ -55,7 +98,8 @@ class HostProvisioning(AsCaller, api.ProvisioningAPI):
         request = _request(name, account_id, successor_id, may_write=may_write)
         caller = self._caller(operations.REGISTER_DIRECTORY, tenant_id, account_id, successor_id)
         directories = self._get(DirectoryService)
-        return _directory(directories.register(caller, tenant_id, request, self._origin()))
+        directory = directories.register(caller, tenant_id, request, self._origin())
+        return _directory(directory, ResourceCounts())
 
     def change_directory(
         self,
@@ -71,7 +115,8 @@ class HostProvisioning(AsCaller, api.ProvisioningAPI):
         ids = (tenant_id, directory_id, account_id, successor_id)
         caller = self._caller(operations.REGISTER_DIRECTORY, *ids)
         directories = self._get(DirectoryService)
-        return _directory(directories.change(caller, tenant_id, directory_id, request, self._origin()))
+        directory = directories.change(caller, tenant_id, directory_id, request, self._origin())
+        return _directory(directory, directories.count([directory])[directory.id])
 
     def remove_directory(self, tenant_id: str | None, directory_id: str) -> None:
         caller = self._caller(operations.REGISTER_DIRECTORY, tenant_id, directory_id)
@@ -239,9 +284,25 @@ def _has_unstorable(values: Collection[str | None]) -> bool:
     return any(is_unstorable(text) for text in values if text is not None)
 
 
-def _directory(directory: Directory) -> api.DirectoryInfo:
-    names = (field.name for field in fields(api.DirectoryInfo))
-    return api.DirectoryInfo(*(getattr(directory, name) for name in names))
+def _paging(page: int, size: int, query: Mapping[str, Any] | None) -> Paging:
+    return make_paging(page, size) if query is None else requested_paging(query)
+
+
+def _directory(directory: Directory, counts: ResourceCounts | None = None) -> api.DirectoryInfo:
+    return api.DirectoryInfo(
+        **_values(api.DirectoryInfo, directory, {"counts"}),
+        counts=None if counts is None else api.DirectoryCounts(*counts),
+    )
+
+
+def _error(error: DirectoryError) -> api.DirectoryErrorInfo:
+    return api.DirectoryErrorInfo(**_values(api.DirectoryErrorInfo, error))
+
+
+def _values(kind: type[Any], record: object, others: Collection[str] = ()) -> dict[str, Any]:
+    """Return the values of a record that a dataclass of the plugin API has, too."""
+    names = {field.name for field in fields(kind)} - {*others}
+    return {name: getattr(record, name) for name in names}
 
 
 def _user(user: ProvisionedUser) -> api.ProvisionedUserInfo:

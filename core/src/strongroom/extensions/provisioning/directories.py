@@ -1,16 +1,36 @@
 """Directories: which service accounts may provision users, and where."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Table,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.clock import Clock
 from strongroom.content.tenants.memberships import Memberships
 from strongroom.content.tenants.models import tenants
-from strongroom.extensions.provisioning.models import DIRECTORY, SERVER_REALM, Directory, directories
+from strongroom.extensions.provisioning.models import (
+    DIRECTORY,
+    SERVER_REALM,
+    Directory,
+    directories,
+    directory_errors,
+    provisioned_groups,
+    provisioned_users,
+)
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.paging import Page, Paging, select_page
@@ -22,7 +42,7 @@ from strongroom.identity.users.models import UserType
 from strongroom.identity.users.service import UserService
 from strongroom.plugin_api.deactivation import Deactivation
 
-_USE_NOTED_EVERY: Final = 60_000
+_NOTED_EVERY: Final = 60_000
 """Milliseconds."""
 
 _IN_REALM: Final = directories.c.realm == bindparam("of_realm")
@@ -56,11 +76,33 @@ _CHANGE: Final = Statement(
 )
 _REMOVE: Final = Statement(delete(directories).where(_IS_ONE))
 _NOTE_USE: Final = Statement(update(directories).where(_IS_ONE).values(last_used_at=bindparam("now")))
+_NOTE_CHANGE: Final = Statement(
+    update(directories).where(_IS_ONE).values(last_changed_at=bindparam("now"))
+)
 _RELEASE_ACCOUNT: Final = Statement(
     update(directories)
     .where(directories.c.account_id == bindparam("of_account"))
     .values(account_id=None)
 )
+
+
+def _counting(table: Table) -> Statement[tuple[str, int]]:
+    of_directories = table.c.directory_id.in_(bindparam("ids", expanding=True))
+    count = select(table.c.directory_id, func.count()).where(of_directories)
+    return Statement(count.group_by(table.c.directory_id), tuple)
+
+
+_COUNT_USERS: Final = _counting(provisioned_users)
+_COUNT_GROUPS: Final = _counting(provisioned_groups)
+_COUNT_ERRORS: Final = _counting(directory_errors)
+
+
+class ResourceCounts(NamedTuple):
+    """The numbers of users and groups that a directory has created, and of its errors."""
+
+    users: int = 0
+    groups: int = 0
+    errors: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +143,33 @@ class DirectoryService:
         with self._database.read() as connection:
             self._require_administrator(connection, identity, tenant_id)
             return select_page(connection, query, count, paging, DIRECTORY)
+
+    def count(self, chosen: Sequence[Directory]) -> dict[str, ResourceCounts]:
+        """Return the numbers of users, groups and errors of directories, by their ids."""
+        if not chosen:
+            return {}
+        ids = {"ids": [directory.id for directory in chosen]}
+        with self._database.read() as connection:
+            users, groups, errors = (
+                dict(statement.all(connection, ids))
+                for statement in (_COUNT_USERS, _COUNT_GROUPS, _COUNT_ERRORS)
+            )
+        return {
+            name: ResourceCounts(users.get(name, 0), groups.get(name, 0), errors.get(name, 0))
+            for name in ids["ids"]
+        }
+
+    def get(
+        self, connection: Connection, identity: Identity, tenant_id: str | None, directory_id: str
+    ) -> Directory:
+        """Return a directory to an administrator.
+
+        Raises:
+            Forbidden: the caller does not administer the tenant, or the server.
+            NotFound: there is no such directory.
+        """
+        self._require_administrator(connection, identity, tenant_id)
+        return self._get(connection, tenant_id, directory_id)
 
     def register(
         self, identity: Identity, tenant_id: str | None, request: DirectoryRequest, origin: Origin
@@ -206,22 +275,38 @@ class DirectoryService:
         directory = _OF_ACCOUNT.first(connection, parameters)
         if directory is None or (is_change and not directory.may_write):
             raise Forbidden
+        if is_change:
+            self._note(connection, _NOTE_CHANGE, directory, directory.last_changed_at)
         return directory
 
     def find(self, identity: Identity, tenant_id: str | None) -> Directory:
         """Return the directory of the caller, and note that it was used; raises as :meth:`require`."""
         with self._database.read() as connection:
             directory = self.require(connection, identity, tenant_id, is_change=False)
-        now = self._clock.now()
-        if directory.last_used_at is None or now - directory.last_used_at >= _USE_NOTED_EVERY:
+        if self._is_due(directory.last_used_at):
             with self._database.write(durable=False) as connection:
-                _NOTE_USE.execute(connection, {**_key(tenant_id, directory.id), "now": now})
+                self._note(connection, _NOTE_USE, directory, directory.last_used_at)
         return directory
 
     def deactivate(self, connection: Connection, deactivation: Deactivation) -> None:
         """Let a directory have no account once its service account is deleted."""
         if deactivation.is_deletion:
             _RELEASE_ACCOUNT.execute(connection, {"of_account": deactivation.user_id})
+
+    def _is_due(self, noted_at: int | None) -> bool:
+        return noted_at is None or self._clock.now() - noted_at >= _NOTED_EVERY
+
+    def _note(
+        self,
+        connection: Connection,
+        statement: Statement[None],
+        directory: Directory,
+        noted_at: int | None,
+    ) -> None:
+        """Store the time, unless it was stored within the last minute."""
+        if self._is_due(noted_at):
+            now = {"now": self._clock.now()}
+            statement.execute(connection, {**_key(directory.tenant_id, directory.id), **now})
 
     def _require(
         self,

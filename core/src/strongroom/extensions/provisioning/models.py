@@ -9,6 +9,8 @@ from sqlalchemy import (
     Column,
     ForeignKey,
     Index,
+    Integer,
+    String,
     Table,
     UniqueConstraint,
 )
@@ -40,6 +42,7 @@ class Directory:
     registered_by: str
     created_at: int
     last_used_at: int | None = None
+    last_changed_at: int | None = None
 
 
 directories: Final = Table(
@@ -55,6 +58,7 @@ directories: Final = Table(
     Column("registered_by", Id, nullable=False),
     Column("created_at", Timestamp, nullable=False),
     Column("last_used_at", Timestamp),
+    Column("last_changed_at", Timestamp),
     UniqueConstraint("realm", "account_id"),
     Index(None, "tenant_id"),
     Index(None, "account_id"),
@@ -164,3 +168,60 @@ due_handovers: Final = Table(
 """Files of leavers that a job transfers, because a leaver may own millions."""
 
 DUE_HANDOVER: Final = RowMapper(DueHandover, due_handovers)
+
+
+MAX_CODE: Final = 64
+MAX_MESSAGE: Final = 500
+"""Characters of the message of an error that is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryError:
+    """A row of :data:`directory_errors`.
+
+    Args:
+        kind: ``user`` or ``group``.
+        name: the login name of the user, or the name of the group.
+        name_key: the name, folded.
+        resource_id: the id of the user or group; ``None``: the directory has not created it.
+        status: the status of the response.
+        code: the kind of error, in the terms of the protocol.
+        count: how often it was refused since it last succeeded.
+    """
+
+    id: str
+    directory_id: str
+    kind: str
+    name: str
+    name_key: str
+    resource_id: str | None
+    status: int
+    code: str | None
+    message: str
+    count: int
+    first_at: int
+    last_at: int
+
+
+directory_errors: Final = Table(
+    "directory_errors",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("directory_id", Id, ForeignKey("directories.id", ondelete="CASCADE"), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("name", Name, nullable=False),
+    Column("name_key", Name, nullable=False),
+    Column("resource_id", Id),
+    Column("status", Integer, nullable=False),
+    Column("code", String(MAX_CODE)),
+    Column("message", String(MAX_MESSAGE), nullable=False),
+    Column("count", Integer, nullable=False),
+    Column("first_at", Timestamp, nullable=False),
+    Column("last_at", Timestamp, nullable=False),
+    UniqueConstraint("directory_id", "kind", "name_key"),
+    Index(None, "directory_id", "last_at", "id"),
+    Index(None, "last_at"),
+)
+"""The last refused request of a directory about each user or group, until one succeeds."""
+
+DIRECTORY_ERROR: Final = RowMapper(DirectoryError, directory_errors)

@@ -7,6 +7,7 @@ from functools import cached_property
 from strongroom.activity.audit.services import AuditServices
 from strongroom.content.tenants.services import TenantServices
 from strongroom.extensions.provisioning.directories import DirectoryService
+from strongroom.extensions.provisioning.directory_errors import DirectoryErrors
 from strongroom.extensions.provisioning.groups import ProvisionedGroups
 from strongroom.extensions.provisioning.handovers import Handovers
 from strongroom.extensions.provisioning.users import ProvisionedUsers
@@ -15,6 +16,7 @@ from strongroom.identity.accounts.services import AccountServices
 from strongroom.identity.service_accounts.services import ServerAccountServices
 from strongroom.identity.users.services import UserServices
 from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.pruning import PruneStep
 from strongroom.web.parts import UserEnding
 from strongroom.web.services import BaseServices, Groups, ServiceGroup
 
@@ -41,6 +43,10 @@ class ProvisioningServices(ServiceGroup):
             self._server_accounts.store,
             self._audit,
         )
+
+    @cached_property
+    def directory_errors(self) -> DirectoryErrors:
+        return DirectoryErrors(self._database, self._clock, self.directories)
 
     @cached_property
     def handovers(self) -> Handovers:
@@ -77,6 +83,9 @@ class ProvisioningServices(ServiceGroup):
 
     def register_deactivations(self) -> Iterable[UserEnding]:
         return [self.directories.deactivate, self.users.deactivate]
+
+    def register_prune_steps(self) -> Iterable[PruneStep]:
+        return [PruneStep("errors of directories", self.directory_errors.prune)]
 
     def register_jobs(self) -> Iterable[Job]:
         yield Job(

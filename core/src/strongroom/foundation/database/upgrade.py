@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
     from alembic.script import ScriptDirectory
 
-SCHEMA_REVISION: Final = "0061"
+SCHEMA_REVISION: Final = "0062"
 """The newest migration; repeated here so that a server can start without importing Alembic."""
 
 _NO_PLUGINS: Final[AllTables] = {}
