@@ -156,6 +156,14 @@ SEAMS: Final = (
         user="strongroom_console.plugin",
     ),
     Seam(
+        "register_space_sections",
+        "add a page to the sidebar of the console's pages of a space",
+        kind="",
+        page="pages",
+        contract="pages.SpaceSectionsContract",
+        user="strongroom_console.plugin",
+    ),
+    Seam(
         "register_page_brands",
         "show the brand of an application on the pages of a login that leads to it",
         kind="",

@@ -258,6 +258,32 @@ WRONG = {
         '[ConsoleSection("/nowhere", {"en": "A"})]',
         "a ConsoleSection: '/nowhere' leads to no page of the server; add a route for it",
     ),
+    "space-kind": ("register_space_sections", "[None]", "expected a SpaceSection"),
+    "space-path": (
+        "register_space_sections",
+        '[SpaceSection("/", {"en": "A"})]',
+        "the path of a SpaceSection must have {tenant} in place of the id of the tenant, not '/'",
+    ),
+    "space-icon": (
+        "register_space_sections",
+        '[SpaceSection("/{tenant}/", {"en": "A"}, icon="unknown")]',
+        "a SpaceSection: the server has no icon 'unknown'",
+    ),
+    "space-group": (
+        "register_space_sections",
+        '[SpaceSection("/{tenant}/", {"en": "A"}, group="top")]',
+        "the group of a SpaceSection must be one of first, space, rules, connections, not 'top'",
+    ),
+    "space-short": (
+        "register_space_sections",
+        '[SpaceSection("/{tenant}/", {"en": "A"}, short_labels={"zh": "A"})]',
+        'the short_labels of a SpaceSection must have the language "en"',
+    ),
+    "no-space": (
+        "register_space_sections",
+        '[SpaceSection("/nowhere/{tenant}", {"en": "A"})]',
+        "a SpaceSection: '/nowhere/{tenant}' leads to no page of the server; add a route for it",
+    ),
     "no-page": (
         "register_menu_items",
         '[MenuItem("/nowhere", {"en": "A"})]',
@@ -323,7 +349,7 @@ WRONG = {
 TEMPLATE = """
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.pages import (
-    Connection, ConsoleSection, LoginLink, LoginRequest, MenuItem, StaticFiles
+    Connection, ConsoleSection, LoginLink, LoginRequest, MenuItem, SpaceSection, StaticFiles
 )
 API_VERSION = "2.0"
 

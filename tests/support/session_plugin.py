@@ -103,7 +103,7 @@ def application(host):
             "links": [[link.name, link.label, link.path, link.icon] for link in links],
             "console": [
                 [group.label, [[item.label, item.path] for item in group.sections]]
-                for group in host.pages.console_sections()
+                for group in host.pages.sections()
             ],
             "menu": [[item.label, item.path] for item in host.pages.menu_items()],
         }

@@ -4,7 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from strongroom.testing.pages import ConsoleSectionsContract, SessionPagesContract
+from strongroom.testing.pages import (
+    ConsoleSectionsContract,
+    SessionPagesContract,
+    SpaceSectionsContract,
+)
 from strongroom.testing.server import LiveServer, live_server
 from strongroom.testing.wsgi import WsgiApplicationContract
 
@@ -26,6 +30,22 @@ class TestSections(ConsoleSectionsContract):
     @pytest.fixture
     def path(self) -> str:
         return "/console/server/users/"
+
+
+class TestSpaceSections(SpaceSectionsContract):
+    @pytest.fixture
+    def path(self) -> str:
+        return "/console/tenants/{tenant}/settings/"
+
+
+class TestSectionsOfMembers(SpaceSectionsContract):
+    @pytest.fixture
+    def path(self) -> str:
+        return "/console/tenants/{tenant}/usage/"
+
+    @pytest.fixture
+    def sees_members(self) -> bool:
+        return True
 
 
 class TestApplication(WsgiApplicationContract):

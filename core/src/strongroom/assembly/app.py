@@ -32,7 +32,7 @@ from strongroom.identity.users.service import UserLocales
 from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.identity.verification.link_urls import CodeLinks
 from strongroom.plugin_api.authentication import Authenticator
-from strongroom.plugin_api.pages import ConsoleSection, LoginLink, MenuItem
+from strongroom.plugin_api.pages import ConsoleSection, LoginLink, MenuItem, SpaceSection
 from strongroom.plugin_api.tracing import process_tracer
 from strongroom.plugin_api.web import CodePage, InvitationPage, PasswordPage, StartPage
 from strongroom.version import __version__
@@ -335,10 +335,11 @@ def _static_mount(app: Application, container: Container) -> Mount:
 def _require_pages(app: Application, parts: PageParts) -> None:
     """Refuse login links, items of menus and sections that lead to no page."""
     adapter = app.url_map.bind("")
-    items: list[tuple[str, LoginLink | MenuItem | ConsoleSection]] = [
+    items: list[tuple[str, LoginLink | MenuItem | ConsoleSection | SpaceSection]] = [
         *parts.login_links,
         *parts.menu_items,
         *parts.console_sections,
+        *parts.space_sections,
     ]
     for plugin, item in items:
         path = parts.base_path + urlsplit(item.path).path

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from strongroom.plugin_api.login import Credential
 
 if TYPE_CHECKING:
+    from strongroom.plugin_api.tenants import TenantInfo
     from strongroom.plugin_api.web import RestResponse
 
 
@@ -128,19 +129,17 @@ class MenuSection:
 
     Args:
         path: the path of the page, with the base path of the server.
-        key: the key of its text.
+        label: its text in the language of the page.
         icon: the name of its icon, as of a :class:`MenuItem`.
         count: what stands behind the text, such as a number.
-        short_key: the key of a text of one word, for the bar of phones; empty: the text of ``key``.
-        label: its text in the language of the page; empty: the text of ``key``.
+        short_label: a text of one word, for the bar of phones; empty: the same text.
     """
 
     path: str
-    key: str = ""
+    label: str
     icon: str = ""
     count: str = ""
-    short_key: str = ""
-    label: str = ""
+    short_label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +147,10 @@ class MenuGroup:
     """Sections of an area below one heading.
 
     Args:
-        key: the key of the heading; empty without one.
-        label: the heading in the language of the page; empty: the text of ``key``.
+        label: the heading in the language of the page; empty without one.
     """
 
     sections: Sequence[MenuSection]
-    key: str = ""
     label: str = ""
 
 
@@ -165,7 +162,7 @@ ConsoleGroup = Literal["first", "people", "security", "operation"]
 class ConsoleSection:
     """A page for administrators of the server, in the sidebar of the console's pages of the server.
 
-    The page passes :meth:`PagesAPI.console_sections` to its template as ``sections``, and its own path
+    The page passes :meth:`PagesAPI.sections` to its template as ``sections``, and its own path
     as ``section``. Others can open the path, so the page itself must check who asks.
 
     Args:
@@ -181,6 +178,41 @@ class ConsoleSection:
     icon: str = ""
     group: ConsoleGroup = "operation"
     order: int = 100
+
+
+SpaceGroup = Literal["first", "space", "rules", "connections"]
+"""The group of a section of the pages of a space; the first one has no heading."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpaceSection:
+    """A page of a space, which is a tenant, in the sidebar of the console's pages of the space.
+
+    The page passes :meth:`PagesAPI.sections` to its template as ``sections``, and its own path as
+    ``section``. Others can open the path, so the page itself must check who asks.
+
+    Args:
+        path: the path of the page, with ``{tenant}`` in place of the id of the tenant.
+        labels: its text by language.
+        icon: the name of an icon of the server, such as ``folder``; empty: a circle.
+        group: the group that it is in.
+        order: its place in the group; sections of one order are in the order of ``plugins.enabled``.
+        roles: the roles in the tenant that see it; ``None``: all members.
+        route: the path of an operation ``GET`` of the REST API without which it is missing, as of
+            :meth:`PagesAPI.has_route`; empty: none.
+        count: returns what stands behind the text, such as a number; empty: nothing.
+        short_labels: a text of one word by language, for the bar of phones; empty: ``labels``.
+    """
+
+    path: str
+    labels: Mapping[str, str]
+    icon: str = ""
+    group: SpaceGroup = "connections"
+    order: int = 100
+    roles: frozenset[str] | None = None
+    route: str = ""
+    count: "Callable[[TenantInfo], str] | None" = None
+    short_labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

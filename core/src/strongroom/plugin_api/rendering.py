@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 
 from strongroom.plugin_api.forms import FormsAPI
 from strongroom.plugin_api.pages import MenuGroup, PageBrand, PageLink
+from strongroom.plugin_api.tenants import TenantInfo
 
 PageCompression = bool | Literal["any-site"]
 """Whether a page is compressed, see :meth:`PagesAPI.render`."""
@@ -74,8 +75,13 @@ class PagesAPI(ABC):
         """Return the items of the menu that the caller sees, in the page's language."""
 
     @abstractmethod
-    def console_sections(self) -> Sequence[MenuGroup]:
-        """Return the sections of the console's pages of the server, in the page's language."""
+    def sections(self, tenant: TenantInfo | None = None) -> Sequence[MenuGroup]:
+        """Return the sections of the console's pages of a tenant, or of the server, in its language.
+
+        Args:
+            tenant: of :meth:`TenantsAPI.get`, whose role decides about the sections; ``None``: the
+                server, for its administrators.
+        """
 
     @abstractmethod
     def find_brand(self, path: str | None) -> PageBrand | None:

@@ -243,7 +243,7 @@ class Visit:
         """
         items = [(link, link.item) for link in self.menu_items() if link.item is not None]
         account = [(link, item) for link, item in items if item.place == "account"]
-        sections = [MenuSection(link.path, label=link.label, icon=item.icon) for link, item in account]
+        sections = [MenuSection(link.path, link.label, item.icon) for link, item in account]
         return [MenuGroup(sections)]
 
     def viewer(self) -> Mapping[str, str]:

@@ -269,6 +269,52 @@ class ConsoleSectionsContract:
         assert browser.page.status in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
 
 
+class SpaceSectionsContract:
+    """The contract of a page in the sidebar of the pages of a space. Provide the fixture ``path``.
+
+    The module of the test class has a fixture ``server`` with the scope ``module``: a
+    :class:`~strongroom.testing.server.LiveServer` with the plugin, ``login_pages`` and ``console``.
+    """
+
+    @pytest.fixture
+    def path(self) -> str:
+        """The path of the page, with ``{tenant}`` in place of the id of the tenant."""
+        raise NotImplementedError("the test class of the plugin must provide this fixture")
+
+    @pytest.fixture
+    def sees_members(self) -> bool:
+        """Whether all members see the page, and not only administrators of the tenant."""
+        return False
+
+    def test_administrators_find_it_in_the_space(self, server: LiveServer, path: str) -> None:
+        administrator = server.user()
+        tenant = server.tenant(administrator)
+        here, files = path.format(tenant=tenant), f"/console/tenants/{tenant}/files/"
+        browser = _log_in(server, administrator, files)
+        assert f'href="{here}"' in browser.page.text
+        page = browser.open(here)
+        assert (page.status, browser.path) == (HTTPStatus.OK, here)
+        # The same sidebar, in which the page itself is the current one.
+        assert f'href="{files}"' in page.text
+        assert re.search(rf'href="{re.escape(here)}" aria-current="page"', page.text)
+
+    def test_members_see_it_if_it_is_for_them(
+        self, server: LiveServer, path: str, sees_members: bool
+    ) -> None:
+        administrator, member = server.user(), server.user()
+        tenant = server.tenant(administrator)
+        server.join(tenant, administrator, member)
+        here = path.format(tenant=tenant)
+        browser = _log_in(server, member, f"/console/tenants/{tenant}/files/")
+        assert (f'href="{here}"' in browser.page.text) == sees_members
+        assert (browser.open(here).status == HTTPStatus.OK) == sees_members
+
+    def test_people_outside_of_the_space_do_not_open_it(self, server: LiveServer, path: str) -> None:
+        tenant = server.tenant(server.user())
+        browser = _log_in(server, server.user(), path.format(tenant=tenant))
+        assert browser.page.status in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
+
+
 def _log_in(server: LiveServer, user: LiveUser, path: str) -> Browser:
     browser = Browser(server)
     browser.open(path)

@@ -11,7 +11,7 @@ from strongroom.plugin_api.pages import MenuGroup
 from strongroom.plugin_api.tenants import TenantInfo
 from strongroom_console.lists import has_words
 from strongroom_console.my_files.nodes import node_icon
-from strongroom_console.tenant.frame import tenant_groups, tenant_path
+from strongroom_console.tenant.frame import tenant_path
 from strongroom_console.visit import ConsoleVisit, console_visit
 
 find: Final = Blueprint("find", __name__)
@@ -115,8 +115,8 @@ def _users(visit: ConsoleVisit, text: str) -> Sequence[Mapping[str, Any]]:
 
 def _groups(visit: ConsoleVisit, current: TenantInfo | None) -> Sequence[MenuGroup]:
     """Return the sections of the current space and of the server."""
-    of_server = visit.host.pages.console_sections() if visit.is_administrator else []
+    of_server = visit.host.pages.sections() if visit.is_administrator else []
     if current is None:
         return of_server
     tenant = visit.host.tenants.get(current.id)
-    return [*tenant_groups(visit, tenant, f"{visit.root}/tenants/{tenant.id}"), *of_server]
+    return [*visit.host.pages.sections(tenant), *of_server]

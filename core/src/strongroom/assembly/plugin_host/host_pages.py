@@ -13,6 +13,7 @@ from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.plugin_api.forms import FormsAPI
 from strongroom.plugin_api.pages import LoginPages, MenuGroup, PageBrand, PageLink
 from strongroom.plugin_api.rendering import PageCompression, PagesAPI
+from strongroom.plugin_api.tenants import TenantInfo
 from strongroom.web.http.access import optional_identity
 from strongroom.web.http.internal_requests import has_operation
 from strongroom.web.http.request import client, current_request_id
@@ -88,10 +89,13 @@ class HostPages(PagesAPI):
             self._page_languages(), is_administrator=is_administrator
         )
 
-    def console_sections(self) -> Sequence[MenuGroup]:
-        languages = self._page_languages()
-        text = TEXTS.translator(choose_locale(languages))
-        return self._registered.page_parts.console(languages, lambda group: text(f"console-{group}"))
+    def sections(self, tenant: TenantInfo | None = None) -> Sequence[MenuGroup]:
+        parts, languages = self._registered.page_parts, self._page_languages()
+        language = choose_locale(languages)
+        text = TEXTS.translator(language)
+        if tenant is None:
+            return parts.console(languages, lambda group: text(f"console-{group}"))
+        return parts.space(tenant, language, text, lambda route: self.has_route("GET", route))
 
     def find_brand(self, path: str | None) -> PageBrand | None:
         return None if path is None else self._registered.page_parts.find_brand(path)

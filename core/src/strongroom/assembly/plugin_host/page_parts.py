@@ -3,8 +3,10 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any, Final, Protocol, get_args
+from urllib.parse import quote
 
 from strongroom.foundation.locales import choose_locale
 from strongroom.foundation.plugins.plugin import Plugin, PluginError
@@ -24,11 +26,17 @@ from strongroom.plugin_api.pages import (
     PageBrand,
     PageConnection,
     PageLink,
+    SpaceGroup,
+    SpaceSection,
     StaticFiles,
 )
+from strongroom.plugin_api.tenants import TenantInfo
 from strongroom.web.http.mounts import read_mounted
 from strongroom.web.pages.icons import icon_names
 from strongroom.web.pages.static_files import PICTURES, StaticFolder, static_path
+
+PLACE_OF_TENANT: Final = "{tenant}"
+"""What stands for the id of the tenant in the path of a section of a space."""
 
 _FIRST: Final = "first"
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
@@ -53,6 +61,7 @@ class PageParts:
         login_links: with the plugins that they belong to.
         menu_items: in their order, likewise.
         console_sections: in their order, likewise.
+        space_sections: in their order, likewise.
         find_brands: find the brand of what a path leads to.
         static_folders: by plugin.
     """
@@ -61,6 +70,7 @@ class PageParts:
     login_links: tuple[tuple[str, LoginLink], ...]
     menu_items: tuple[tuple[str, MenuItem], ...]
     console_sections: tuple[tuple[str, ConsoleSection], ...]
+    space_sections: tuple[tuple[str, SpaceSection], ...]
     find_brands: tuple[FindBrand, ...]
     static_folders: Mapping[str, StaticFolder]
 
@@ -119,13 +129,34 @@ class PageParts:
             for group in get_args(ConsoleGroup)
         }
         return [
-            MenuGroup(items, label=heading(group) if group != _FIRST else "")
+            MenuGroup(items, heading(group) if group != _FIRST else "")
             for group, items in found.items()
             if items
         ]
 
     def _section(self, item: ConsoleSection, languages: Sequence[str]) -> MenuSection:
-        return MenuSection(self.base_path + item.path, icon=item.icon, label=_label(item, languages))
+        return MenuSection(self.base_path + item.path, _label(item, languages), item.icon)
+
+    def space(
+        self,
+        tenant: TenantInfo,
+        language: str,
+        text: Callable[[str], str],
+        has_route: Callable[[str], bool],
+    ) -> Sequence[MenuGroup]:
+        """Return the sections of the pages of a tenant that the caller's role in it sees.
+
+        Args:
+            text: returns a text of the server's pages by its key.
+            has_route: returns whether the server has an operation ``GET`` of a path.
+        """
+        seen = tuple(
+            (item, item.count(tenant) if item.count else "")
+            for _, item in self.space_sections
+            if (item.roles is None or tenant.role in item.roles)
+            and (not item.route or has_route(item.route))
+        )
+        return _space_groups(seen, self.base_path, quote(tenant.id, safe=""), language, text)
 
     def static_path(self, plugin: str, name: str) -> str:
         """Return the path of a static file of a plugin, with the base path.
@@ -137,6 +168,27 @@ class PageParts:
         if folder is None or name not in folder:
             raise ValueError(f'plugin "{plugin}" has no static file {name!r}')
         return self.base_path + static_path(plugin, folder, name)
+
+
+# Hot: each page of a tenant has the groups, and few of them differ.
+@lru_cache(maxsize=1024)
+def _space_groups(
+    seen: Sequence[tuple[SpaceSection, str]],
+    base_path: str,
+    tenant: str,
+    language: str,
+    text: Callable[[str], str],
+) -> Sequence[MenuGroup]:
+    groups: dict[str, list[MenuSection]] = {group: [] for group in get_args(SpaceGroup)}
+    for item, count in seen:
+        path = base_path + item.path.replace(PLACE_OF_TENANT, tenant)
+        short = _text(item.short_labels, [language]) if item.short_labels else ""
+        groups[item.group].append(MenuSection(path, _label(item, [language]), item.icon, count, short))
+    return tuple(
+        MenuGroup(items, text(f"space-{group}") if group != _FIRST else "")
+        for group, items in groups.items()
+        if items
+    )
 
 
 def _works_in(link: LoginLink, user_agent: str) -> bool:
@@ -169,6 +221,7 @@ def page_parts(call: CallHook, base_path: str) -> PageParts:
         _login_links(call, folders),
         tuple(sorted(items, key=lambda owned: owned[1].order)),
         tuple(sorted(_console_sections(call), key=lambda owned: owned[1].order)),
+        tuple(sorted(_space_sections(call), key=lambda owned: owned[1].order)),
         tuple(_find_brands(call)),
         folders,
     )
@@ -230,6 +283,18 @@ def _console_sections(call: CallHook) -> Iterable[tuple[str, ConsoleSection]]:
         yield plugin.name, item
 
 
+def _space_sections(call: CallHook) -> Iterable[tuple[str, SpaceSection]]:
+    for plugin, item in _labelled(call, "register_space_sections", SpaceSection):
+        _require_icon(plugin, item)
+        _require_choice(plugin, item, "group", get_args(SpaceGroup))
+        if PLACE_OF_TENANT not in item.path:
+            rule = f"must have {PLACE_OF_TENANT} in place of the id of the tenant"
+            raise PluginError(f"{plugin}: the path of a SpaceSection {rule}, not {item.path!r}")
+        if item.short_labels:
+            _require_english(plugin, item, item.short_labels, "short_labels")
+        yield plugin.name, item
+
+
 def _find_brands(call: CallHook) -> Iterable[FindBrand]:
     for plugin, find in call("register_page_brands"):
         if not callable(find):
@@ -238,7 +303,7 @@ def _find_brands(call: CallHook) -> Iterable[FindBrand]:
         yield find
 
 
-def _require_icon(plugin: Plugin, item: MenuItem | ConsoleSection) -> None:
+def _require_icon(plugin: Plugin, item: MenuItem | ConsoleSection | SpaceSection) -> None:
     if item.icon and item.icon not in icon_names():
         raise PluginError(f"{plugin}: a {type(item).__name__}: the server has no icon {item.icon!r}")
 

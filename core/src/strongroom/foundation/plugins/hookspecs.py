@@ -31,6 +31,7 @@ from strongroom.plugin_api.pages import (
     FindBrand,
     LoginLink,
     MenuItem,
+    SpaceSection,
     StaticFiles,
 )
 from strongroom.plugin_api.password_schemes import PasswordScheme
@@ -220,6 +221,11 @@ def register_menu_items(host: HostAPI) -> Iterable[MenuItem]:  # type: ignore[em
 @hookspec
 def register_console_sections() -> Iterable[ConsoleSection]:  # type: ignore[empty-body]
     """Return pages for administrators of the server, for the sidebar of the console's server pages."""
+
+
+@hookspec
+def register_space_sections() -> Iterable[SpaceSection]:  # type: ignore[empty-body]
+    """Return pages of a space, which is a tenant, for the sidebar of the console's pages of spaces."""
 
 
 @hookspec

@@ -30,7 +30,7 @@ def server_page(visit: Visit, template: str, section: str, **values: Any) -> Any
     return visit.page(
         template,
         server_root=here,
-        sections=visit.host.pages.console_sections(),
+        sections=visit.host.pages.sections(),
         section=f"{here}/{section}",
         scope_names=SCOPES,
         age=ages(visit.host),

@@ -68,7 +68,7 @@ class ClientVisit(Visit):
             template,
             status=status,
             policy={"frame-src": "'self'"},
-            sections=self.host.pages.console_sections(),
+            sections=self.host.pages.sections(),
             section=f"{self.root}/",
             get_host=get_host,
             **values,
