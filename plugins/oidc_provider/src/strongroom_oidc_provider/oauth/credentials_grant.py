@@ -29,10 +29,23 @@ class CredentialsGrant(ClientCredentialsGrant):  # type: ignore[misc]
         scopes = tuple(scope for scope in allowed.split() if scope not in (*LOGIN_SCOPES, *ROLE_SCOPES))
         if not scopes:
             raise InvalidScopeError
-        resource = find_requested_resource(self.request, client, scopes, host.public_url)
+        resource = self._find_only_resource() or find_requested_resource(
+            self.request, client, scopes, host.public_url
+        )
         audience = get_audience(resource, client.id, host.public_url)
-        tenant_id = client.service_tenant_id if audience is None else None
+        is_own = audience is None or audience.startswith(f"{host.public_url}/")
+        tenant_id = client.service_tenant_id if is_own else None
         terms = GrantTerms(scopes, audience, tenant_id, refreshable=False)
         grant_client = GrantClient(client.id, client.name, is_public=False)
         issued = get_tokens(lambda: host.grants.begin_as(client.service_account_id, grant_client, terms))
         return make_token(host, issued, scopes)
+
+    def _find_only_resource(self) -> str | None:
+        """Return the resource of a request that names none, if the client has only one.
+
+        It is an application of this server, such as SCIM: Entra names no resource.
+        """
+        resources, applications = self.client.client.resources, f"{self.server.host.public_url}/"
+        if self.request.payload.datalist.get("resource") or len(resources) != 1:
+            return None
+        return resources[0] if resources[0].startswith(applications) else None
