@@ -353,6 +353,28 @@ class TestAttributes:
             copied = host.files.resolve(tenant, ["may.txt"], start=copy, with_attributes=True)
             assert copied.attributes == {"color": "green"}
 
+    def test_they_are_stored_together_with_the_content(self, api: Api, host: HostAPI) -> None:
+        alice = api.person()
+        tenant = tenant_of(api.tenant(alice))
+
+        def of_content(checksum: str) -> dict[str, str]:
+            return {"of": checksum[:8]}
+
+        with host.acting_as(alice.id):
+            made = host.files.upload(tenant, None, "a", io.BytesIO(b"a"), attributes=of_content)
+            assert host.files.stat(tenant, made.id, with_attributes=True).attributes == {
+                "of": "ca978112"
+            }
+            host.files.replace(tenant, made.id, io.BytesIO(b"b"), attributes=of_content)
+            kept = host.files.stat(tenant, made.id, with_attributes=True)
+            assert kept.attributes == {"of": "3e23e816"}
+            with error("validation-failed"):
+                host.files.upload(tenant, None, "b", io.BytesIO(b""), attributes=lambda _: {"": "a"})
+            with error("validation-failed"):
+                host.files.replace(tenant, made.id, io.BytesIO(b"c"), attributes=lambda _: {"": "a"})
+            assert [item.name for item in host.files.list(tenant, None).items] == ["a"]
+            assert host.files.stat(tenant, made.id, with_attributes=True) == kept
+
     def test_they_come_back_from_the_trash_and_are_exported(self, api: Api, host: HostAPI) -> None:
         alice = api.person()
         path = api.tenant(alice)

@@ -27,6 +27,9 @@ from strongroom.plugin_api.storage import ByteSource, ByteStream
 OnConflict = Literal["fail", "rename", "replace"]
 """What happens if a name is taken: an error, a free name with a number, or a file replaces a file."""
 
+AttributesOfContent = Callable[[str], Mapping[str, str | None]]
+"""Returns changes of attributes for the SHA-256 of a content, in hexadecimal digits."""
+
 Level = Literal["read", "write", "manage"]
 """A permission; each includes the ones before it."""
 
@@ -447,6 +450,7 @@ class FilesAPI(ABC):
         size: int | None = None,
         on_conflict: OnConflict = "fail",
         checksum: str | None = None,
+        attributes: AttributesOfContent | None = None,
     ) -> FileInfo:
         """Store a file in a folder or at the top level. It is durable when this returns.
 
@@ -460,6 +464,7 @@ class FilesAPI(ABC):
             size: the size of the content, if known; a source that ends earlier is refused.
             on_conflict: what happens if the name is taken.
             checksum: the expected SHA-256 in hexadecimal digits.
+            attributes: changes of attributes in the same transaction; see :meth:`change_attributes`.
         """
 
     @abstractmethod
@@ -472,6 +477,7 @@ class FilesAPI(ABC):
         size: int | None = None,
         checksum: str | None = None,
         revision: int | None = None,
+        attributes: AttributesOfContent | None = None,
     ) -> FileInfo:
         """Replace the content of a file; its id, name and grants remain.
 
@@ -482,6 +488,7 @@ class FilesAPI(ABC):
             size: the size of the content, if known.
             checksum: the expected SHA-256 in hexadecimal digits.
             revision: the expected revision; another one is an error.
+            attributes: as for :meth:`upload`.
         """
 
     @abstractmethod

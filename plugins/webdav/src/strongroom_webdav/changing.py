@@ -3,11 +3,11 @@
 from http import HTTPStatus
 from typing import Final
 
-from strongroom.plugin_api.files import FileInfo
+from strongroom.plugin_api.files import AttributesOfContent, FileInfo
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
 from strongroom_webdav.content import open_content
-from strongroom_webdav.dead_properties import parse_modification_time, store_modification_time
+from strongroom_webdav.dead_properties import make_modification_time, parse_modification_time
 from strongroom_webdav.errors import DavError
 from strongroom_webdav.replies import Reply
 from strongroom_webdav.requests import INFINITY, DavRequest
@@ -25,32 +25,35 @@ def put_file(host: HostAPI, request: DavRequest, resource: Resource | None) -> R
     if request.is_of_collection or (resource is not None and resource.is_collection):
         raise DavError(HTTPStatus.METHOD_NOT_ALLOWED, "A folder has no content.")
     modified_at = parse_modification_time(request)
+    attributes = make_modification_time(modified_at)
     if resource is not None and resource.file is not None:
-        file, status = _replace(host, request, resource.tenant_id, resource.file), HTTPStatus.NO_CONTENT
+        file, status = _replace(host, request, resource.file, attributes), HTTPStatus.NO_CONTENT
     else:
         place = Resources(host).find_place(request.path)
-        file, status = _create(host, request, place), HTTPStatus.CREATED
+        file, status = _create(host, request, place, attributes), HTTPStatus.CREATED
     headers = {"ETag": f'"{file.checksum}"'}
     if modified_at is not None:
-        store_modification_time(host, file, modified_at)
         headers["X-OC-Mtime"] = "accepted"
     return Reply(
         status, headers if status == HTTPStatus.NO_CONTENT else {**headers, "Content-Length": "0"}
     )
 
 
-def _replace(host: HostAPI, request: DavRequest, tenant_id: str, file: FileInfo) -> FileInfo:
+def _replace(
+    host: HostAPI, request: DavRequest, file: FileInfo, attributes: AttributesOfContent | None
+) -> FileInfo:
     source = open_content(request)
     # A conditional request must not replace what was changed after its condition was checked.
     is_conditional = request.header("If-Match") is not None or request.header("If") is not None
     try:
         return host.files.replace(
-            tenant_id,
+            file.tenant_id,
             file.id,
             source,
             size=source.size,
             checksum=source.checksum,
             revision=file.revision if is_conditional else None,
+            attributes=attributes,
         )
     except ApiError as error:
         if error.code == _REVISION_CONFLICT:
@@ -58,7 +61,9 @@ def _replace(host: HostAPI, request: DavRequest, tenant_id: str, file: FileInfo)
         raise
 
 
-def _create(host: HostAPI, request: DavRequest, place: Place) -> FileInfo:
+def _create(
+    host: HostAPI, request: DavRequest, place: Place, attributes: AttributesOfContent | None
+) -> FileInfo:
     source = open_content(request)
     # Another request may have created the file since, which only a PUT without conditions replaces.
     is_conditional = request.header("If-None-Match") is not None or request.header("If") is not None
@@ -71,6 +76,7 @@ def _create(host: HostAPI, request: DavRequest, place: Place) -> FileInfo:
             size=source.size,
             checksum=source.checksum,
             on_conflict="fail" if is_conditional else "replace",
+            attributes=attributes,
         )
     except ApiError as error:
         if is_conditional and error.code == _NAME_CONFLICT:

@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Final
 from xml.etree.ElementTree import Element, tostring
 
-from strongroom.plugin_api.files import FileInfo
+from strongroom.plugin_api.files import AttributesOfContent, FileInfo
 from strongroom.plugin_api.host import HostAPI
 from strongroom_webdav.errors import DavError
 from strongroom_webdav.requests import DavRequest
@@ -82,10 +82,9 @@ def parse_modification_time(request: DavRequest) -> int | None:
     return min(int(whole), _LATEST)
 
 
-def store_modification_time(host: HostAPI, file: FileInfo, seconds: int) -> None:
-    """Store the time that a client has given to a content."""
-    value = f"{seconds}:{file.checksum or ''}"
-    host.files.change_attributes(file.tenant_id, file.id, {_MTIME: value})
+def make_modification_time(seconds: int | None) -> AttributesOfContent | None:
+    """Return the attributes of a content that have the time that a client has given to it, if any."""
+    return None if seconds is None else lambda checksum: {_MTIME: f"{seconds}:{checksum}"}
 
 
 def copy_attributes(host: HostAPI, source: FileInfo, target: FileInfo) -> None:

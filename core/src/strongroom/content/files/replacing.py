@@ -6,7 +6,7 @@ from sqlalchemy import Connection
 
 from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeView
-from strongroom.content.nodes.file_writer import FileWriter, IncomingFile
+from strongroom.content.nodes.file_writer import Attach, FileWriter, IncomingFile, attach_nothing
 from strongroom.content.nodes.models import Node, NodeType
 from strongroom.content.nodes.tree import require_revision
 from strongroom.content.storage.service import BlobService, ReceivedBlob
@@ -35,8 +35,12 @@ class ReplacingService:
         node_id: str,
         incoming: IncomingFile,
         revision: int | None,
+        attach: Attach = attach_nothing,
     ) -> NodeView:
         """Replace the content of a file; its id, name and grants remain.
+
+        Args:
+            attach: called with the file, in the same transaction.
 
         Raises:
             Forbidden: the caller is not a member of the tenant, or may not write to the file.
@@ -66,7 +70,9 @@ class ReplacingService:
                 # Permission and revision may have changed while the content was received.
                 self._access.memberships.lock_tenant(connection, tenant_id)
                 node = self._require_file(connection, caller, tenant_id, node_id, revision)
-                return self._replace(connection, caller, node, received)
+                view = self._replace(connection, caller, node, received)
+                attach(connection, view.node)
+                return view
         except BaseException:
             self._blobs.discard(received.blob.key)
             raise

@@ -10,7 +10,7 @@ from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeAccessQuery, NodeView, get_ceiling
 from strongroom.content.nodes.destinations import OnConflict, Target
 from strongroom.content.nodes.file_erasers import FileErasers
-from strongroom.content.nodes.file_writer import FileWriter, IncomingFile
+from strongroom.content.nodes.file_writer import Attach, FileWriter, IncomingFile, attach_nothing
 from strongroom.content.nodes.models import (
     NODE_VERSION,
     Node,
@@ -96,6 +96,7 @@ class FileService:
         incoming: IncomingFile,
         on_conflict: OnConflict,
         folders: Sequence[str] = (),
+        attach: Attach = attach_nothing,
     ) -> NodeView:
         """Store a file in a folder, or at the top level. It is durable when this returns.
 
@@ -104,6 +105,7 @@ class FileService:
             on_conflict: the rule for a taken name.
             folders: names of folders below ``parent_id``, of :func:`parse_path`. Missing ones are
                 created together with the file.
+            attach: called with the stored file, in the same transaction.
 
         Raises:
             ValidationFailed: the name is invalid.
@@ -135,10 +137,13 @@ class FileService:
         try:
             incoming.check(received.blob.checksum)
             received = self._file_writer.inspect(caller, received, target.name)
-            return self._database.write_together(
-                lambda connection: self._file_writer.commit(connection, caller, target, received),
-                key=tenant_id,
-            )
+
+            def commit(connection: Connection) -> NodeView:
+                view = self._file_writer.commit(connection, caller, target, received)
+                attach(connection, view.node)
+                return view
+
+            return self._database.write_together(commit, key=tenant_id)
         except BaseException:
             self._blobs.discard(received.blob.key)
             raise

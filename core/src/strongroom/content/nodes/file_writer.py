@@ -1,5 +1,6 @@
 """Adds received content to the tree within the caller's transaction."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -11,7 +12,7 @@ from strongroom.content.nodes.destinations import Destinations, OnConflict, Targ
 from strongroom.content.nodes.events import FileAction, FileEvents
 from strongroom.content.nodes.models import Node
 from strongroom.content.nodes.removal_guard import RemovalGuard
-from strongroom.content.nodes.tree import FileContent, Tree
+from strongroom.content.nodes.tree import FileContent, ParentRef, Tree
 from strongroom.content.nodes.upload_rules import UploadRules, require_allowed_type
 from strongroom.content.nodes.version_changes import VersionChanges
 from strongroom.content.scanning.inspection import ContentInspection
@@ -20,6 +21,13 @@ from strongroom.content.tenants.quota import Quota
 from strongroom.foundation import errors
 from strongroom.foundation.caller import AnyCaller
 from strongroom.plugin_api.storage import ByteSource
+
+Attach = Callable[[Connection, Node], None]
+"""Stores more about a file, in the transaction that stores its content."""
+
+
+def attach_nothing(_connection: Connection, _node: Node) -> None:
+    """Store nothing more about a file."""
 
 
 class IncomingFile(Protocol):
@@ -111,12 +119,12 @@ class FileWriter:
         require_allowed_type(caller, content.content_type)
         if target.folders:
             target = self._with_folders(connection, caller, target)
+        place = self.destinations.parent_ref(connection, caller, target.tenant_id, target.parent_id)
         if target.on_conflict is OnConflict.REPLACE:
-            self.access.require_parent(connection, caller, target.tenant_id, target.parent_id)
             existing = self._tree.find_child(connection, target.folder_id, target.name)
             if existing and not self.destinations.hidden_names.hides(connection, caller, existing):
                 return self.replace(connection, caller, existing, content, reserved=reserved)
-        node = self._add(connection, caller, target, content)
+        node = self._add(connection, caller, place, target, content)
         self._quota.use(connection, node.tenant_id, content.size, reserved=reserved)
         self.events.record(connection, FileAction.CREATED, caller, node)
         return NodeView(node, get_ceiling(caller))
@@ -160,10 +168,14 @@ class FileWriter:
         return replace(target, parent_id=parent_id, folders=())
 
     def _add(
-        self, connection: Connection, caller: AnyCaller, target: Target, content: FileContent
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        place: ParentRef,
+        target: Target,
+        content: FileContent,
     ) -> Node:
         """Create a file; with a number if its name is taken, by the rule or by a hidden node."""
-        place = self.destinations.parent_ref(connection, caller, target.tenant_id, target.parent_id)
         try:
             return self._tree.add(connection, caller, place, target.name, content)
         except errors.NameConflict:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
+from sqlalchemy import Connection
+
 from strongroom.assembly.plugin_host.caller import AsCaller
 from strongroom.assembly.plugin_host.files.content import (
     PluginContent,
@@ -14,6 +16,9 @@ from strongroom.assembly.plugin_host.files.sinks import open_sink
 from strongroom.content.files.replacing import ReplacingService
 from strongroom.content.files.service import FileService
 from strongroom.content.nodes import operations
+from strongroom.content.nodes.attributes import change_attributes
+from strongroom.content.nodes.file_writer import Attach, attach_nothing
+from strongroom.content.nodes.models import Node
 from strongroom.content.nodes.names import chosen_name, normalize_name, parse_path
 from strongroom.content.storage.streams import MeteredSource
 from strongroom.plugin_api import files as api
@@ -57,12 +62,14 @@ class FileWrites(AsCaller, api.FilesAPI):
         size: int | None = None,
         on_conflict: api.OnConflict = "fail",
         checksum: str | None = None,
+        attributes: api.AttributesOfContent | None = None,
     ) -> api.FileInfo:
         files = self._get(FileService)
         incoming, rule = plugin_content(name, source, size, checksum), conflict_rule(on_conflict)
         caller = self._caller(operations.CREATE, tenant_id, parent_id)
         with storage_errors():
-            return file_info(files.upload(caller, tenant_id, parent_id, incoming, rule))
+            attach = self._attach(attributes)
+            return file_info(files.upload(caller, tenant_id, parent_id, incoming, rule, attach=attach))
 
     def writing(
         self,
@@ -92,13 +99,28 @@ class FileWrites(AsCaller, api.FilesAPI):
         size: int | None = None,
         checksum: str | None = None,
         revision: int | None = None,
+        attributes: api.AttributesOfContent | None = None,
     ) -> api.FileInfo:
         replacing = self._get(ReplacingService)
         # The file keeps its name.
         incoming = plugin_content("", source, size, checksum)
         caller = self._caller(operations.REPLACE, tenant_id, file_id)
         with storage_errors():
-            return file_info(replacing.replace_content(caller, tenant_id, file_id, incoming, revision))
+            attach = self._attach(attributes)
+            return file_info(
+                replacing.replace_content(caller, tenant_id, file_id, incoming, revision, attach)
+            )
+
+    def _attach(self, attributes: api.AttributesOfContent | None) -> Attach:
+        """Return what stores attributes of the plugin, together with the content."""
+        if attributes is None:
+            return attach_nothing
+        plugin = self._user.plugin
+
+        def attach(connection: Connection, node: Node) -> None:
+            change_attributes(connection, plugin, node.id, attributes(node.checksum or ""))
+
+        return attach
 
     def create_folder(
         self, tenant_id: str, parent_id: str | None, name: str, *, on_conflict: api.OnConflict = "fail"
