@@ -85,6 +85,46 @@ class TestResolve:
             with error("validation-failed"):
                 host.files.resolve(tenant_of(path), ["é", "a/b"])
 
+    def test_the_place_of_a_new_file_takes_two_statements(self, api: Api, host: HostAPI) -> None:
+        alice, other = api.person(), api.person()
+        path = api.tenant(alice)
+        tenant, parent = tenant_of(path), None
+        names = [f"level {number}" for number in range(30)]
+        for name in names:
+            parent = api.folder(path, alice, name, parent)["id"]
+        file = api.upload(path, alice, "file", b"1", parent)["id"]
+        places = {}
+        with host.acting_as(alice.id):
+            for below in ([*names, "file"], [*names, "new"], ["new"], [*names, "file", "new"]):
+                with statements() as seen:
+                    place = host.files.find_place(tenant, below)
+                assert len(seen) == 2
+                places[len(below), below[-1]] = (
+                    place.file and place.file.id,
+                    place.parent and place.parent.id,
+                )
+            for wrong in (["new", "new"], [*names, "file", "new", "new"]):
+                with error("not-found"):
+                    host.files.find_place(tenant, wrong)
+        assert places == {
+            (31, "file"): (file, None),
+            (31, "new"): (None, parent),
+            (1, "new"): (None, None),
+            (32, "new"): (None, file),
+        }
+        with host.acting_as(other.id), error("forbidden"):
+            host.files.find_place(tenant, ["new"])
+
+    def test_places_are_hidden_like_paths(self, scene: Scene, host: HostAPI) -> None:
+        inner = scene.folder("inner", scene.folder("outer"))
+        scene.grant(inner, scene.alice, "read")
+        with host.acting_as(scene.alice.id):
+            place = host.files.find_place(tenant_of(scene.path), ["inner", "new"])
+            assert place.parent is not None
+            assert place.parent.id == inner["id"]
+            with error("not-found"):
+                host.files.find_place(tenant_of(scene.path), ["outer", "new"])
+
     def test_a_path_begins_where_the_user_sees_something(self, scene: Scene, host: HostAPI) -> None:
         outer = scene.folder("outer")
         inner = scene.folder("inner", outer)

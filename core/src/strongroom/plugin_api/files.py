@@ -151,6 +151,20 @@ class FileSpace:
 
 
 @dataclass(frozen=True, slots=True)
+class FilePlace:
+    """What has a name in a folder.
+
+    Args:
+        file: the file or folder; ``None``: the name is free, as far as the caller can see.
+        parent: the file or folder that the path before the name leads to, if the name is free; ``None``:
+            the caller's top level.
+    """
+
+    file: FileInfo | None
+    parent: FileInfo | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FileLock:
     """A write lock of a file or folder (RFC 4918, section 6).
 
@@ -314,6 +328,20 @@ class FilesAPI(ABC):
 
         Raises:
             ApiError: ``error.not-found``; also if the caller cannot see a folder of the path.
+        """
+
+    @abstractmethod
+    def find_place(self, tenant_id: str, path: Sequence[str]) -> FilePlace:
+        """Return what a path leads to, or where a file with this path would be. API 2.0.
+
+        Takes the same number of queries as :meth:`resolve`.
+
+        Args:
+            tenant_id: the tenant.
+            path: the names from the caller's top level, at least one.
+
+        Raises:
+            ApiError: ``error.not-found`` if the folder does not exist, or the caller cannot see it.
         """
 
     @abstractmethod

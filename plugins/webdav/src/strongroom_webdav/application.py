@@ -40,6 +40,9 @@ _CHANGES: Final[Mapping[str, Change]] = {
     "UNLOCK": locking.unlock,
 }
 
+_CREATING: Final = ("PUT", "MKCOL")
+"""The methods that create what the path of a request leads to."""
+
 _CONDITIONS: Final = {
     HTTPStatus.LOCKED.value: "lock-token-submitted",
     HTTPStatus.INSUFFICIENT_STORAGE.value: "quota-not-exceeded",
@@ -99,11 +102,12 @@ class DavApplication:
     def _change(self, change: Change, request: DavRequest) -> Any:
         if request.method in ("COPY", "MOVE") and is_junk(self._host, request.destination):
             raise DavError(HTTPStatus.FORBIDDEN, "Files with this name are hidden.")
-        locks, find = Locks(self._host), Resources(self._host).find
+        locks, resources = Locks(self._host), Resources(self._host)
+        find = resources.find_new if request.method in _CREATING else resources.find
         resource = find(request.path)
         require_tags(request, resource)
         header = parse_if(request)
-        if not is_met(header, request.path, find, locks.find_tokens):
+        if not is_met(header, request.path, resources.find, locks.find_tokens):
             raise DavError(HTTPStatus.PRECONDITION_FAILED, "If is false.")
         lock_ids = find_lock_ids(header.tokens)
         with ExitStack() as stack:
@@ -125,4 +129,4 @@ def _find_created(request: DavRequest, resource: Resource | None) -> Path | None
     """Return the path of what a request may create, which may be reserved."""
     if request.method in ("COPY", "MOVE"):
         return request.destination
-    return request.path if resource is None and request.method in ("PUT", "MKCOL") else None
+    return request.path if resource is None and request.method in _CREATING else None

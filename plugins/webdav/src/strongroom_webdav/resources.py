@@ -96,6 +96,27 @@ class Resources:
             raise
         return Resource(path, space, file)
 
+    def find_new(self, path: Path) -> Resource | None:
+        """Do the same as :meth:`find`, for a request that creates what does not exist.
+
+        The folder is then known to :meth:`find_folder`.
+        """
+        space = self._find_space_once(path[0]) if len(path) > 1 else None
+        if space is None:
+            return self.find(path)
+        try:
+            place = self.host.files.find_place(space.tenant_id, path[1:])
+        except ApiError as error:
+            if error.status == _NOT_FOUND:
+                _FOLDERS.get()[path[:-1]] = None
+                return None
+            raise
+        if place.file is not None:
+            return Resource(path, space, place.file)
+        folder = Resource(path[:-1], space, place.parent)
+        _FOLDERS.get()[folder.path] = folder if folder.is_collection else None
+        return None
+
     def find_folder(self, path: Path) -> Resource | None:
         """Return the collection that a path leads to, or ``None``; a request looks for each one once."""
         memory = _FOLDERS.get()

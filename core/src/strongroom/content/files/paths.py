@@ -1,7 +1,7 @@
 """Finds the node that the names of a path lead to."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -79,8 +79,8 @@ def _first() -> ColumnElement[Any]:
     return cast(select(func.min(tops.c[0])).scalar_subquery(), Id)
 
 
-def _node_of_path(dialect: str, start: Select[Any]) -> Select[Any]:
-    """Return the query for the last node of a path.
+def _nodes_of_path(dialect: str, start: Select[Any]) -> Select[Any]:
+    """Return the query for the ids of the nodes on a path by the numbers of their names.
 
     Args:
         start: the node where the descent begins, and the number of its name.
@@ -95,20 +95,33 @@ def _node_of_path(dialect: str, start: Select[Any]) -> Select[Any]:
         .select_from(descent)
     )
     descent = descent.union_all(step)
-    return select(descent.c.id).where(descent.c.depth == bindparam("last"))
+    return select(descent.c.depth, descent.c.id).where(descent.c.depth >= bindparam("first"))
 
 
 def _from_top(dialect: str) -> Select[Any]:
-    return _node_of_path(dialect, select(_first().label("id"), literal(0).label("depth")))
+    return _nodes_of_path(dialect, select(_first().label("id"), literal(0).label("depth")))
 
 
 def _from_folder(dialect: str) -> Select[Any]:
     folder: ColumnElement[Any] = cast(bindparam("start", type_=Id), Id)
-    return _node_of_path(dialect, select(folder.label("id"), literal(-1).label("depth")))
+    return _nodes_of_path(dialect, select(folder.label("id"), literal(-1).label("depth")))
 
 
-_FROM_TOP: Final = Statement(_from_top)
-_FROM_FOLDER: Final = Statement(_from_folder)
+_FROM_TOP: Final = Statement(_from_top, tuple)
+_FROM_FOLDER: Final = Statement(_from_folder, tuple)
+
+
+@dataclass(frozen=True, slots=True)
+class NodePlace:
+    """What has a name in a folder.
+
+    Args:
+        node: the node; ``None``: the name is free, as far as the caller can see.
+        folder: the folder, if the name is free; ``None``: the top level.
+    """
+
+    node: NodeView | None
+    folder: NodeView | None = None
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -136,24 +149,58 @@ class PathLookup:
             NotFound: no node that the caller can see has this path, or ``start`` is not visible.
             ValidationFailed: a name is invalid.
         """
-        names = [normalize_name(name) for name in path]
-        key = caller.identity.key if caller.identity else None
+        names, last = [normalize_name(name) for name in path], len(path) - 1
         with self._database.read() as connection:
             if start is not None:
                 self._require_visible(connection, caller, tenant_id, start)
-            parameters = {
-                "start": start,
-                "tenant_id": tenant_id,
-                "user_id": caller.user_id,
-                "now": self._clock.now(),
-                "key_folder": key.folder_id if key else None,
-                "first_name": names[0] if names else "",
-                "names": json.dumps(names),
-                "last": len(names) - 1,
-            }
-            query = _FROM_TOP if start is None else _FROM_FOLDER
-            node_id = query.scalar(connection, parameters)
-            return self._require_visible(connection, caller, tenant_id, node_id)
+            ids = self._ids(connection, caller, tenant_id, names, last, start)
+            return self._require_visible(connection, caller, tenant_id, ids.get(last))
+
+    def find_place(self, caller: AnyCaller, tenant_id: str, path: Sequence[str]) -> NodePlace:
+        """Return the node of a path, or the folder where it would be: two queries for any length.
+
+        Args:
+            path: at least one name.
+
+        Raises:
+            Forbidden: the caller is not a member of the tenant, whether or not it exists.
+            NotFound: the caller sees no node with the path of the folder.
+            ValidationFailed: a name is invalid.
+        """
+        names, last = [normalize_name(name) for name in path], len(path) - 1
+        with self._database.read() as connection:
+            ids = self._ids(connection, caller, tenant_id, names, last - 1)
+            if (node_id := ids.get(last)) is not None:
+                return NodePlace(self._require_visible(connection, caller, tenant_id, node_id))
+            if last == 0:
+                self._access.find(connection, caller, tenant_id, None).require_member()
+                return NodePlace(None)
+            folder = self._require_visible(connection, caller, tenant_id, ids.get(last - 1))
+            return NodePlace(None, folder)
+
+    def _ids(
+        self,
+        connection: Connection,
+        caller: AnyCaller,
+        tenant_id: str,
+        names: Sequence[str],
+        first: int,
+        start: str | None = None,
+    ) -> Mapping[int, str | None]:
+        """Return the ids of the nodes on a path from a number on, by their numbers from 0."""
+        key = caller.identity.key if caller.identity else None
+        parameters = {
+            "start": start,
+            "tenant_id": tenant_id,
+            "user_id": caller.user_id,
+            "now": self._clock.now(),
+            "key_folder": key.folder_id if key else None,
+            "first_name": names[0] if names else "",
+            "names": json.dumps(names),
+            "first": first,
+        }
+        query = _FROM_TOP if start is None else _FROM_FOLDER
+        return dict(query.all(connection, parameters))
 
     def _require_visible(
         self, connection: Connection, caller: AnyCaller, tenant_id: str, node_id: str | None

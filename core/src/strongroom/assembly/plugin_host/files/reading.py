@@ -142,6 +142,13 @@ class FileReads(AsCaller, api.FilesAPI):
         file = file_info(self._get(PathLookup).resolve(caller, tenant_id, path, start))
         return self._with_attributes([file])[0] if with_attributes else file
 
+    def find_place(self, tenant_id: str, path: Sequence[str]) -> api.FilePlace:
+        place = self._get(PathLookup).find_place(
+            self._caller(operations.GET, tenant_id), tenant_id, path
+        )
+        file, parent = (view and file_info(view) for view in (place.node, place.folder))
+        return api.FilePlace(file, parent)
+
     def _with_attributes(self, files: Sequence[api.FileInfo]) -> Sequence[api.FileInfo]:
         ids = [file.id for file in files]
         attributes = self._get(AttributeService).find(self._user.plugin, ids)
