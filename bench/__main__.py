@@ -12,6 +12,7 @@ from bench import (
     bundles,
     busy,
     details,
+    directories,
     downloads,
     encryption,
     lists,
@@ -61,6 +62,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "searches": searches.measure,
     "orders": orders.measure,
     "users": users.measure,
+    "directories": directories.measure,
     "sizes": sizes.measure,
     RELEASE: releases.measure,
 }

@@ -65,9 +65,9 @@ class Server:
     program: str = STRONGROOM
     variables: Mapping[str, str] | None = None
 
-    def create_user(self, email: str, password: str) -> None:
+    def create_user(self, email: str, password: str, *options: str) -> None:
         """Make a user from the command line."""
-        arguments = ("users", "create", "--email", email, "--password-stdin", "--json")
+        arguments = ("users", "create", "--email", email, "--password-stdin", "--json", *options)
         subprocess.run(  # noqa: S603  a command of our own
             [self.program, "--config", str(self.config), *arguments],
             input=password,

@@ -13,6 +13,7 @@ from bench import (
     bundles,
     busy,
     details,
+    directories,
     downloads,
     encryption,
     lists,
@@ -370,10 +371,18 @@ def test_encrypted_transfers_are_compared_with_plain_ones_over_each_store() -> N
     assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
 
 
+def test_a_directory_synchronizes_twice_and_the_second_time_changes_nothing() -> None:
+    rows = directories.measure(QUICK)
+    assert [row.unit for row in rows] == ["s"] * 2 + ["MiB"] * 3
+    assert rows[0].name == "first synchronization: 20 users, 1 groups, 20 members"
+    assert all(value > 0 for row in rows for value in row.values)
+
+
 def test_every_bench_has_its_name() -> None:
     of_requests = "uploads login passkey provider busy details scaling writes pages downloads"
     of_servers = (
-        "transfer encryption bundles remote-bundles startup lists searches orders users sizes release"
+        "transfer encryption bundles remote-bundles startup lists searches orders users directories "
+        "sizes release"
     )
     assert list(BENCHES) == f"{of_requests} {of_servers}".split()
 

@@ -338,6 +338,23 @@ def test_lists_of_directories_have_counts_and_the_last_change(company: Company) 
     assert directory.last_changed_at == company.api.clock.now()
 
 
+def test_what_is_the_same_leaves_the_version_and_the_audit_log(company: Company) -> None:
+    user = company.provision(external_id="e1", profile={"title": "CEO"})
+    record = UserRecord(user.login_name, "Ann", "e1", "ann@acme.example", profile={"title": "CEO"})
+    with company.acting() as host:
+        provisioning = host.provisioning
+        group = provisioning.provision_group(company.tenant, GroupRecord("Sales", "g1", {user.id}))
+        company.api.clock.advance(DAY)
+        assert provisioning.change_user(company.tenant, user.id, record) == user
+        for members in ({user.id}, None):
+            same = GroupRecord("Sales", "g1", members)
+            assert provisioning.change_group(company.tenant, group.id, same) == group
+        changed = provisioning.change_group(company.tenant, group.id, GroupRecord("Sales", "g2"))
+        assert changed.version != group.version
+        changed = provisioning.change_group(company.tenant, group.id, GroupRecord("S", "g2", set()))
+        assert provisioning.group_members(company.tenant, group.id) == []
+
+
 # Attacks.
 
 

@@ -70,6 +70,18 @@ def test_entra_adds_and_removes_members(company: Company) -> None:
     assert company.scim("GET", path).json["displayName"] == "S2"
 
 
+def test_members_who_are_in_the_group_change_nothing(company: Company) -> None:
+    ann = company.scim_user()
+    group = make_group(company, members=[{"value": ann["id"]}])
+    path = f"/Groups/{group['id']}"
+    for value in ([{"value": ann["id"]}], [{"$ref": None, "value": ann["id"]}]):
+        add = {"op": "Add", "path": "members", "value": value}
+        assert company.patch(path, add).status_code == 204
+    body = {"schemas": [GROUP], "displayName": "Sales", "members": [{"value": ann["id"]}]}
+    assert company.scim("PUT", path, body).status_code == 200
+    assert company.scim("GET", path).json["meta"] == group["meta"]
+
+
 def test_okta_pushes_a_group(company: Company) -> None:
     ann, ben = company.scim_user(), company.scim_user("ben@acme.example")
     group = make_group(company, members=[{"value": ann["id"], "display": "ann@acme.example"}])

@@ -275,9 +275,11 @@ class DirectoryService:
         directory = _OF_ACCOUNT.first(connection, parameters)
         if directory is None or (is_change and not directory.may_write):
             raise Forbidden
-        if is_change:
-            self._note(connection, _NOTE_CHANGE, directory, directory.last_changed_at)
         return directory
+
+    def note_change(self, connection: Connection, directory: Directory) -> None:
+        """Store that a directory has changed a user or a group."""
+        self._note(connection, _NOTE_CHANGE, directory, directory.last_changed_at)
 
     def find(self, identity: Identity, tenant_id: str | None) -> Directory:
         """Return the directory of the caller, and note that it was used; raises as :meth:`require`."""

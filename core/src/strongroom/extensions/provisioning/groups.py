@@ -160,6 +160,7 @@ class ProvisionedGroups:
             with _unique(connection):
                 _ADD.execute(connection, PROVISIONED_GROUP.values(row))
             self._set_members(connection, identity, directory, group, state.member_ids, origin)
+            self._directories.note_change(connection, directory)
             return self._get(connection, directory, group.id)
 
     def get(self, identity: Identity, tenant_id: str, group_id: str) -> ProvisionedGroup:
@@ -233,6 +234,8 @@ class ProvisionedGroups:
     ) -> ProvisionedGroup:
         """Replace what the directory says of a group, in one transaction.
 
+        What is the same as before leaves the version as it is.
+
         Raises:
             NotFound: the directory has no such group.
             RevisionConflict: the group has another version than the given one.
@@ -242,9 +245,14 @@ class ProvisionedGroups:
             directory = self._directories.require(connection, identity, tenant_id, is_change=True)
             present = self._get(connection, directory, group_id, version)
             group = self._group_members.get(connection, tenant_id, group_id)
+            is_changed = (state.name, state.external_id) != (group.name, present.row.external_id)
             if state.name != group.name:
                 group = self._groups.rename_in(connection, identity, group, state.name, origin)
-            self._set_members(connection, identity, directory, group, state.member_ids, origin)
+            if self._set_members(connection, identity, directory, group, state.member_ids, origin):
+                is_changed = True
+            if not is_changed:
+                return present
+            self._directories.note_change(connection, directory)
             now = self._clock.now()
             values = {
                 "of_group": group_id,
@@ -275,6 +283,7 @@ class ProvisionedGroups:
             group = self._group_members.get(connection, tenant_id, group_id)
             # The foreign key deletes the row of the directory.
             self._groups.delete_in(connection, identity, group, origin)
+            self._directories.note_change(connection, directory)
 
     def _select(
         self,
@@ -310,16 +319,19 @@ class ProvisionedGroups:
         group: Group,
         member_ids: Collection[str] | None,
         origin: Origin,
-    ) -> None:
+    ) -> bool:
+        """Set the members of the directory; return whether they have changed."""
         if member_ids is None:
-            return
+            return False
         if len(member_ids) > MAX_MEMBERS:
             message = f"A group can have at most {MAX_MEMBERS} members."
             raise ValidationFailed.of_field("members", "too-many", message)
         active = self._find_active(connection, directory, sorted(set(member_ids)))
         parameters = {"of_group": group.id, "of_directory": directory.id}
         foreign = _FOREIGN_MEMBERS.scalars(connection, parameters)
-        self._groups.set_members_in(connection, identity, group, {*active, *foreign}, origin)
+        members = {*active, *foreign}
+        joined, left = self._groups.set_members_in(connection, identity, group, members, origin)
+        return bool(joined or left)
 
     def _find_active(
         self, connection: Connection, directory: Directory, user_ids: list[str]

@@ -202,6 +202,7 @@ class ProvisionedUsers:
                 if present:
                     return present[0], False
             user = self._create(connection, identity, directory, state, origin)
+            self._directories.note_change(connection, directory)
             return self._get(connection, directory, user.id), True
 
     def get(self, identity: Identity, tenant_id: str | None, user_id: str) -> ProvisionedUser:
@@ -246,7 +247,7 @@ class ProvisionedUsers:
         origin: Origin,
         version: str | None = None,
     ) -> ProvisionedUser:
-        """Replace what the directory says of a user.
+        """Replace what the directory says of a user. What is the same as before leaves the version.
 
         A user who is no longer active loses the membership with all secrets, and the account is
         suspended if it belongs to no other tenant. A later activation restores the membership, as a
@@ -267,6 +268,9 @@ class ProvisionedUsers:
             directory = self._directories.require(connection, identity, tenant_id, is_change=True)
             user = self._get(connection, directory, user_id, version)
             row = user.row
+            if _is_same(user, state):
+                return user
+            self._directories.note_change(connection, directory)
             if state.email_key != row.email_key:
                 self._change_email(connection, identity, directory, user_id, state.email, origin)
             if state.name != row.name and self._is_managed(connection, directory, user_id):
@@ -306,6 +310,7 @@ class ProvisionedUsers:
                 self._require_dispensable(connection, identity, user_id)
                 contacts = self._deletion.end(connection, user_id, identity.user_id, origin)
             _REMOVE.execute(connection, {"of_user": user_id})
+            self._directories.note_change(connection, directory)
         if contacts is not None:
             self._deletion.notify(contacts)
 
@@ -565,6 +570,13 @@ def _conditions(directory: Directory, chosen: UserFilter) -> list[ColumnElement[
 def _provisioned(row: Sequence[Any]) -> ProvisionedUser:
     record, (status, role) = PROVISIONED_USER.split(row)
     return ProvisionedUser(record, status == UserStatus.ACTIVE and role is not None)
+
+
+def _is_same(user: ProvisionedUser, state: UserState) -> bool:
+    row = user.row
+    stored = (row.external_id, row.login_name, row.name, row.email_key, row.profile, user.is_active)
+    said = (state.external_id, state.login_name, state.name, state.email_key, dict(state.profile))
+    return stored == (*said, state.is_active)
 
 
 def _require_valid(state: UserState) -> None:
