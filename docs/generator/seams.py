@@ -140,6 +140,14 @@ SEAMS: Final = (
         user="strongroom_login_wechat.plugin",
     ),
     Seam(
+        "register_login_routes",
+        "lead names to a login of their own, such as the addresses of a company to its provider",
+        kind="",
+        page="redirect_login",
+        contract="pages.LoginRoutesContract",
+        user="strongroom_login_oidc.plugin",
+    ),
+    Seam(
         "register_menu_items",
         "add a page with the session of the login pages to their menu",
         kind="pages",

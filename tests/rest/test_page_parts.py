@@ -258,6 +258,7 @@ WRONG = {
         '[ConsoleSection("/nowhere", {"en": "A"})]',
         "a ConsoleSection: '/nowhere' leads to no page of the server; add a route for it",
     ),
+    "route-kind": ("register_login_routes", "[None]", "expected a function of a name"),
     "space-kind": ("register_space_sections", "[None]", "expected a SpaceSection"),
     "space-path": (
         "register_space_sections",

@@ -15,6 +15,7 @@ from tests.support.screens.clients import CLIENTS, client_stage
 from tests.support.screens.console import CONSOLE, WITHOUT_TRASH
 from tests.support.screens.console_stage import console_stage, stage_without_trash
 from tests.support.screens.core import CORE, SET_UP
+from tests.support.screens.names import NAMED, named_stage
 from tests.support.screens.providers import PROVIDERS, provider_stage
 from tests.support.screens.registration import REGISTRATION
 from tests.support.screens.shares import SHARES
@@ -58,6 +59,7 @@ AREAS: Final = {
     # A scan registers people, and its page has no form for the terms.
     "wechat": Area(WECHAT, branded_stage),
     "providers": Area(PROVIDERS, provider_stage),
+    "names": Area(NAMED, named_stage),
     "brand": Area(BRAND, branded_stage),
     "console": Area(CONSOLE, console_stage),
     "without-trash": Area(WITHOUT_TRASH, stage_without_trash),

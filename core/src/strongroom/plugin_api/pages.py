@@ -91,6 +91,41 @@ class LoginLink:
     own_app: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class LoginRoute:
+    """The login that a name leads to, such as the one at the identity provider of a company.
+
+    Args:
+        path: begins the login, as the path of a :class:`LoginLink`.
+        labels: the text of its button by language.
+        is_required: whether such names log in by no other way, so that no form for a password follows.
+    """
+
+    path: str
+    labels: Mapping[str, str]
+    is_required: bool = False
+
+
+FindLoginRoute = Callable[[str], LoginRoute | None]
+"""Returns the login that a name leads to, as its user has typed it; ``None``: by the ways of the page.
+
+The result must be the same whether or not a user has the name, and so must the time that it takes.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PageRoute:
+    """A :class:`LoginRoute` in the language of a page.
+
+    Args:
+        path: the path with the base path of the server, for ``href``.
+    """
+
+    path: str
+    label: str
+    is_required: bool
+
+
 MenuPlace = Literal["menu", "area", "person", "account"]
 """The part of the menu: the sidebar, its areas, the menu of the user, or the sidebar of the account."""
 

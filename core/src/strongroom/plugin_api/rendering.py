@@ -6,11 +6,11 @@ A page is a template of the plugin's package, in the design of the server's own 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from strongroom.plugin_api.forms import FormsAPI
-from strongroom.plugin_api.pages import MenuGroup, PageBrand, PageLink
+from strongroom.plugin_api.pages import MenuGroup, PageBrand, PageLink, PageRoute
 from strongroom.plugin_api.tenants import TenantInfo
 
 PageCompression = bool | Literal["any-site"]
@@ -68,6 +68,14 @@ class PagesAPI(ABC):
         """Return the buttons that plugins add to the login page, in its language.
 
         Some work in other browsers only, see :attr:`PageLink.is_usable`.
+        """
+
+    @property
+    @abstractmethod
+    def find_login_route(self) -> Callable[[str], PageRoute | None] | None:
+        """Finds the login that a name leads to; ``None``: no plugin leads names to logins.
+
+        With it, the login page asks for the name first. A function of a plugin that fails finds nothing.
         """
 
     @abstractmethod

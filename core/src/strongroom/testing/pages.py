@@ -1,7 +1,7 @@
 """Contract tests for pages with a session, and for logins that begin at a button of the login page."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import unescape
 from http import HTTPStatus
 
@@ -16,6 +16,8 @@ Approve = Callable[[str], str]
 _REDIRECTS = range(300, 400)
 _CLIENT_ERRORS = range(400, 500)
 _UNAUTHORIZED = 401
+_SECRETS = re.compile('(nonce|value)="[A-Za-z0-9+/_=-]{20,}"')
+"""What differs in each response with the same page."""
 
 
 class PasswordPagesContract:
@@ -240,6 +242,56 @@ class SessionPagesContract:
 
     def test_the_menu_leads_to_it(self, browser: Browser, path: str) -> None:
         assert f'<a href="{path}"' in browser.open("/account/").text
+
+
+class LoginRoutesContract:
+    """The contract of names that lead to logins. Provide ``address``, ``other_names`` and ``label``.
+
+    The module of the test class has a fixture ``server`` with the scope ``module``: a
+    :class:`~strongroom.testing.server.LiveServer` with the plugin and ``login_pages``.
+    """
+
+    @pytest.fixture
+    def address(self) -> str:
+        """A name that leads to a login, which is not required."""
+        raise NotImplementedError("the test class of the plugin must provide this fixture")
+
+    @pytest.fixture
+    def other_names(self) -> Sequence[str]:
+        """Names that lead nowhere, each for another reason."""
+        raise NotImplementedError("the test class of the plugin must provide this fixture")
+
+    @pytest.fixture
+    def label(self) -> str:
+        """The English text of the button."""
+        raise NotImplementedError("the test class of the plugin must provide this fixture")
+
+    def test_the_page_asks_for_the_name_first(self, server: LiveServer) -> None:
+        page = Browser(server).open("/account/login").text
+        assert 'name="username"' in page
+        assert 'type="password"' not in page
+
+    def test_the_name_leads_to_the_login(self, server: LiveServer, address: str, label: str) -> None:
+        browser = Browser(server)
+        page = _name_page(browser, address)
+        answer = browser.request(_button(page, label))
+        assert answer.status in _REDIRECTS, answer.text
+
+    def test_other_names_lead_to_the_same_page(
+        self, server: LiveServer, other_names: Sequence[str], label: str
+    ) -> None:
+        pages = set()
+        for name in [*other_names, "a-name-of-no-user"]:
+            page = _name_page(Browser(server), name)
+            assert label not in page
+            pages.add(_SECRETS.sub("", page).replace(name, "NAME"))
+        assert len(pages) == 1
+
+
+def _name_page(browser: Browser, name: str) -> str:
+    browser.open("/account/login")
+    fields = {**browser.forms["/account/login"], "username": name, "way": "name"}
+    return browser.open("/account/login", fields).text
 
 
 class ConsoleSectionsContract:

@@ -1,6 +1,7 @@
 """Entry point of the plugin."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import click
@@ -8,13 +9,14 @@ import click
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.login import LoginMethod
-from strongroom.plugin_api.pages import LoginLink, StaticFiles
+from strongroom.plugin_api.pages import FindLoginRoute, LoginLink, StaticFiles
 from strongroom.plugin_api.web import Blueprint, ErrorKind
 from strongroom_login_oauth.links import login_links
 from strongroom_login_oauth.routes import blueprints
 from strongroom_login_oidc import back_channel
 from strongroom_login_oidc.back_channel import INVALID, UNKNOWN
 from strongroom_login_oidc.commands import make_commands
+from strongroom_login_oidc.domains import domain_routes, find_route
 from strongroom_login_oidc.method import OIDCLogin
 
 API_VERSION = "2.0"
@@ -40,6 +42,13 @@ def register_blueprints(host: HostAPI) -> list[Blueprint]:
 @hookimpl
 def register_login_links(host: HostAPI) -> list[LoginLink]:
     return login_links(host, OIDCLogin)
+
+
+@hookimpl
+def register_login_routes(host: HostAPI) -> list[FindLoginRoute]:
+    login = host.extension(OIDCLogin)
+    routes = {} if login is None else domain_routes(login)
+    return [partial(find_route, routes)] if routes else []
 
 
 @hookimpl

@@ -93,6 +93,11 @@ class ProviderSettings(AppOptions):
     allowed_domains: tuple[str, ...] = option(
         (), help="Domains of verified e-mail addresses that may log in; empty: all people may."
     )
+    login_domains: tuple[str, ...] = option(
+        (),
+        help="Domains of e-mail addresses for which the login page offers this provider; "
+        "with them, it asks for the name before the password.",
+    )
     max_age_seconds: int = option(
         0, minimum=0, help="How long ago people may have logged in at the provider; 0: any time."
     )
@@ -126,9 +131,10 @@ class ProviderSettings(AppOptions):
         for algorithm in self.algorithms:
             if algorithm not in ALGORITHMS:
                 raise ValueError(f"algorithms: must be of: {', '.join(ALGORITHMS)}")
-        for domain in self.allowed_domains:
-            if not _DOMAIN.fullmatch(domain):
-                raise ValueError('allowed_domains: must be like "example.com", in lowercase ASCII')
+        for name in ("allowed_domains", "login_domains"):
+            for domain in getattr(self, name):
+                if not _DOMAIN.fullmatch(domain):
+                    raise ValueError(f'{name}: must be like "example.com", in lowercase ASCII')
 
 
 def _check_issuer(name: str, url: str | None) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from strongroom.assembly.plugin_host.forms import HostForms, PluginForms
@@ -11,7 +11,7 @@ from strongroom.foundation.locales import choose_locale
 from strongroom.identity.sessions.factor_verification import SecondFactors
 from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.plugin_api.forms import FormsAPI
-from strongroom.plugin_api.pages import LoginPages, MenuGroup, PageBrand, PageLink
+from strongroom.plugin_api.pages import LoginPages, MenuGroup, PageBrand, PageLink, PageRoute
 from strongroom.plugin_api.rendering import PageCompression, PagesAPI
 from strongroom.plugin_api.tenants import TenantInfo
 from strongroom.web.http.access import optional_identity
@@ -81,6 +81,13 @@ class HostPages(PagesAPI):
     def login_links(self) -> Sequence[PageLink]:
         user_agent = client().user_agent if current_request_id() else None
         return self._registered.page_parts.links(self._page_languages(), user_agent)
+
+    @property
+    def find_login_route(self) -> Callable[[str], PageRoute | None] | None:
+        parts = self._registered.page_parts
+        if not parts.login_routes:
+            return None
+        return partial(parts.find_login_route, languages=tuple(self._page_languages()))
 
     def menu_items(self) -> Sequence[PageLink]:
         identity = optional_identity()

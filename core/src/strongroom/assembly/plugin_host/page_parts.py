@@ -1,5 +1,6 @@
 """What plugins add to pages: collected from the hooks, and checked."""
 
+import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from strongroom.plugin_api.pages import (
     ConsoleGroup,
     ConsoleSection,
     FindBrand,
+    FindLoginRoute,
     LoginLink,
     LoginPages,
     LoginRequest,
@@ -26,6 +28,7 @@ from strongroom.plugin_api.pages import (
     PageBrand,
     PageConnection,
     PageLink,
+    PageRoute,
     SpaceGroup,
     SpaceSection,
     StaticFiles,
@@ -34,6 +37,8 @@ from strongroom.plugin_api.tenants import TenantInfo
 from strongroom.web.http.mounts import read_mounted
 from strongroom.web.pages.icons import icon_names
 from strongroom.web.pages.static_files import PICTURES, StaticFolder, static_path
+
+logger = logging.getLogger(__name__)
 
 PLACE_OF_TENANT: Final = "{tenant}"
 """What stands for the id of the tenant in the path of a section of a space."""
@@ -62,6 +67,7 @@ class PageParts:
         menu_items: in their order, likewise.
         console_sections: in their order, likewise.
         space_sections: in their order, likewise.
+        login_routes: find the login that a name leads to, likewise.
         find_brands: find the brand of what a path leads to.
         static_folders: by plugin.
     """
@@ -71,6 +77,7 @@ class PageParts:
     menu_items: tuple[tuple[str, MenuItem], ...]
     console_sections: tuple[tuple[str, ConsoleSection], ...]
     space_sections: tuple[tuple[str, SpaceSection], ...]
+    login_routes: tuple[tuple[str, FindLoginRoute], ...]
     find_brands: tuple[FindBrand, ...]
     static_folders: Mapping[str, StaticFolder]
 
@@ -112,6 +119,20 @@ class PageParts:
             for _, item in self.menu_items
             if is_administrator or not item.for_administrators
         ]
+
+    def find_login_route(self, name: str, languages: Iterable[str]) -> PageRoute | None:
+        """Return the login that a name leads to, in the first of some languages; ``None``: to none."""
+        for plugin, find in self.login_routes:
+            try:
+                route = find(name)
+            # People can still log in by the other ways.
+            except Exception:
+                logger.exception('Plugin "%s" failed to find a login', plugin)
+                continue
+            if route is not None:
+                label = _text(route.labels, languages)
+                return PageRoute(self.base_path + route.path, label, route.is_required)
+        return None
 
     def find_brand(self, path: str) -> PageBrand | None:
         """Return the brand of the application that a path leads to; ``None`` without one."""
@@ -222,7 +243,8 @@ def page_parts(call: CallHook, base_path: str) -> PageParts:
         tuple(sorted(items, key=lambda owned: owned[1].order)),
         tuple(sorted(_console_sections(call), key=lambda owned: owned[1].order)),
         tuple(sorted(_space_sections(call), key=lambda owned: owned[1].order)),
-        tuple(_find_brands(call)),
+        tuple(_functions(call, "register_login_routes", "a name")),
+        tuple(find for _, find in _functions(call, "register_page_brands", "a path")),
         folders,
     )
 
@@ -295,12 +317,12 @@ def _space_sections(call: CallHook) -> Iterable[tuple[str, SpaceSection]]:
         yield plugin.name, item
 
 
-def _find_brands(call: CallHook) -> Iterable[FindBrand]:
-    for plugin, find in call("register_page_brands"):
+def _functions(call: CallHook, hook: str, argument: str) -> Iterable[tuple[str, Any]]:
+    for plugin, find in call(hook):
         if not callable(find):
-            rule = "expected a function of a path"
-            raise PluginError(f"{plugin} returned {find!r} from register_page_brands; {rule}")
-        yield find
+            rule = f"expected a function of {argument}"
+            raise PluginError(f"{plugin} returned {find!r} from {hook}; {rule}")
+        yield plugin.name, find
 
 
 def _require_icon(plugin: Plugin, item: MenuItem | ConsoleSection | SpaceSection) -> None:

@@ -29,6 +29,7 @@ from strongroom.plugin_api.metrics import Metric
 from strongroom.plugin_api.pages import (
     ConsoleSection,
     FindBrand,
+    FindLoginRoute,
     LoginLink,
     MenuItem,
     SpaceSection,
@@ -211,6 +212,14 @@ def register_start_pages() -> Iterable[StartPage]:  # type: ignore[empty-body]
 @hookspec
 def register_login_links(host: HostAPI) -> Iterable[LoginLink]:  # type: ignore[empty-body]
     """Return buttons of the login page, each of which begins a login in another way."""
+
+
+@hookspec
+def register_login_routes(host: HostAPI) -> Iterable[FindLoginRoute]:  # type: ignore[empty-body]
+    """Return functions that find the login which a name leads to, such as one of a company.
+
+    With one, the login page asks for the name first, and for the password afterwards.
+    """
 
 
 @hookspec

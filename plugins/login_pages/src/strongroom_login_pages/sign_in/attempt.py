@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+PROOF: Final = "proof"
+"""The step that needs a password or a code of :attr:`Attempt.username`, where the name comes first."""
+
 RECIPIENT: Final = "recipient"
 """The step before a code is sent to :attr:`Attempt.username`."""
 
@@ -54,7 +57,7 @@ class Attempt:
     data: Mapping[str, Any] = field(default_factory=dict, repr=False)
     welcome: str | None = None
 
-    def taking(self, way: str, username: str = "", *, welcome: str | None = None) -> "Attempt":
+    def taking(self, way: str | None, username: str = "", *, welcome: str | None = None) -> "Attempt":
         """Return the attempt that begins by a way."""
         return Attempt(way, username if len(username) <= _MAX_NAME else "", welcome=welcome)
 
@@ -62,9 +65,13 @@ class Attempt:
         """Return the attempt with this open step only."""
         return Attempt(self.way, self.username, step, data or {}, self.welcome)
 
-    def switched(self) -> "Attempt":
-        """Return the attempt of a user who takes another way: nothing is left but the name."""
-        return Attempt(username=self.username)
+    def switched(self, username: str | None = None) -> "Attempt":
+        """Return the attempt of a user who takes another way: nothing is left but the name.
+
+        Args:
+            username: the name; ``None``: the one before.
+        """
+        return Attempt().taking(None, self.username if username is None else username)
 
     def data_of(self, *steps: str) -> Mapping[str, Any] | None:
         """Return the data if one of these steps is open."""

@@ -9,17 +9,21 @@ from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.captchas import REFUSED, captcha_member, requests_picture
 from strongroom_login_pages.front_ends.returns import FrontEnds
 from strongroom_login_pages.sign_in import code_login
+from strongroom_login_pages.sign_in.attempt import PROOF
 from strongroom_login_pages.sign_in.links import LinkOrder, ShownLinks
 from strongroom_login_pages.sign_in.progress import LoginProgress
 from strongroom_login_pages.sign_in.second_factor import answer_of, answered
 from strongroom_login_pages.sign_in.ways import PASSWORD, last_way, way_of, ways_of
-from strongroom_login_pages.texts import error_text, password_text
+from strongroom_login_pages.texts import error_text, known_text, password_text
 from strongroom_login_pages.visit import LoginVisit, Routes
 
 HINT: Final = "loginHint"
 """The parameter with the name that the page fills in."""
 
 MAX_HINT: Final = 255
+
+NAME: Final = "name"
+"""The way of a form that has only a name, which decides what follows."""
 
 _PURPOSE: Final = "login"
 _CHANGE: Final = "error.password-change-required"
@@ -86,11 +90,21 @@ class Login:
         return visit.redirect("/login") if visit.token else self._form(visit, "form-expired")
 
     def log_in(self, visit: LoginVisit) -> Any:
-        """Log in by a factor such as a passkey, or by a password, or begin the login by a code."""
+        """Log in by a factor such as a passkey, or by a password, or begin the login by a code.
+
+        A name that another login is required for begins that one, whatever the form has besides.
+        """
         username = visit.form.get("username", "")
         if (view := answered(visit)) is not None:
             answer = {"id": visit.form.get("challenge", ""), **answer_of(visit)}
             return self._send(visit, way_of(view), "", {"challenge": answer})
+        find_route = visit.host.pages.find_login_route
+        route = find_route(username) if find_route else None
+        if route is not None and route.is_required:
+            return visit.redirect_within(route.path)
+        if visit.form.get("way") == NAME:
+            visit.update(attempt=visit.flow.attempt.switched(username).at(PROOF))
+            return visit.redirect("/login")
         if visit.form.get("way") == code_login.WAY:
             return self._begin_code(visit, username)
         return self._send(visit, PASSWORD, username, _password_login(visit))
@@ -110,9 +124,7 @@ class Login:
     def _send(self, visit: LoginVisit, way: str, username: str, body: dict[str, Any]) -> Any:
         visit.update(attempt=visit.flow.attempt.taking(way, username))
         response = visit.rest("POST", "/authorizations", body)
-        return self._progress.continue_with(
-            visit, response, lambda: self._ask_again(visit, response.error)
-        )
+        return self._progress.continue_with(visit, response, lambda: self._ask_again(visit, response))
 
     def _begin_code(self, visit: LoginVisit, username: str) -> Any:
         visit.update(attempt=visit.flow.attempt.taking(code_login.WAY, username))
@@ -122,11 +134,15 @@ class Login:
         is_no_contact = refusal.error in ("error.validation-failed", "error.not-implemented")
         return self._form(visit, "recipient-invalid" if is_no_contact else error_text(refusal.error))
 
-    def _ask_again(self, visit: LoginVisit, error: str | None) -> Any:
+    def _ask_again(self, visit: LoginVisit, response: RestResponse) -> Any:
         """Return the form that follows a refused password: for a new one, or for the login."""
+        error = response.error
         is_refused = "newPassword" in visit.form and error in _NEW_REFUSED
         if error == _CHANGE or is_refused:
             return _new_password_form(visit, password_text(error) if is_refused else None)
+        if known_text(error) is None and error not in _NEW_REFUSED:
+            # A condition of a plugin, which no other password meets.
+            return self._progress.begin_again(visit, response)
         # After one captcha, the next attempt needs another.
         needs_captcha = error in REFUSED or "captcha" in visit.form
         captcha = visit.captcha(_PURPOSE) if needs_captcha else None
@@ -137,6 +153,8 @@ class Login:
         username = visit.form.get("username", visit.flow.attempt.username)
         shown = {"notice": None, "problem": None, "captcha": None, "username": username, **values}
         ways, last, user = ways_of(visit.login_options), last_way(visit), _user(visit)
+        find_route = visit.host.pages.find_login_route if ways.password else None
+        is_named = "password" in visit.form or visit.flow.attempt.step == PROOF
         return visit.page(
             "sign_in/login.html",
             status=400 if error else 200,
@@ -144,6 +162,9 @@ class Login:
             is_invalid=error is not None and error not in _OF_NO_FIELD,
             **self._shown_links(visit, last, has_form=ways.password or ways.codes is not None),
             ways=ways,
+            asks_name=find_route is not None and not is_named,
+            is_named=find_route is not None and is_named,
+            route=find_route(shown["username"]) if find_route and is_named else None,
             last=last,
             user=user,
             is_app=visit.flow.return_to is not None and visit.flow.return_to.is_app,
