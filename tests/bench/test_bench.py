@@ -15,6 +15,7 @@ from bench import (
     details,
     directories,
     downloads,
+    drives,
     encryption,
     lists,
     login,
@@ -365,6 +366,14 @@ def test_transfers_are_compared_with_a_copy_a_hash_and_the_peer_and_weighed() ->
     assert all(len(row.values) == QUICK.rounds for row in rows)
 
 
+def test_drives_are_compared_with_raw_uploads_and_with_rclone() -> None:
+    rows = drives.measure(QUICK)
+    references = [drives.RAW, drives.PEER][: 1 + (shutil.which("rclone") is not None)]
+    of_rows = [row.limit.name for row in rows if row.limit]
+    assert of_rows == [name for name in references for _ in range(2)] + references
+    assert all(row.ratio is not None and row.ratio.low > 0 for row in rows)
+
+
 def test_encrypted_transfers_are_compared_with_plain_ones_over_each_store() -> None:
     rows = encryption.measure(QUICK)
     assert [row.name.split()[0] for row in rows] == ["upload", "download"] * 2
@@ -380,11 +389,9 @@ def test_a_directory_synchronizes_twice_and_the_second_time_changes_nothing() ->
 
 def test_every_bench_has_its_name() -> None:
     of_requests = "uploads login passkey provider busy details scaling writes pages downloads"
-    of_servers = (
-        "transfer encryption bundles remote-bundles startup lists searches orders users directories "
-        "sizes release"
-    )
-    assert list(BENCHES) == f"{of_requests} {of_servers}".split()
+    of_servers = "transfer drives encryption bundles remote-bundles startup"
+    of_lists = "lists searches orders users directories sizes release"
+    assert list(BENCHES) == f"{of_requests} {of_servers} {of_lists}".split()
 
 
 def test_load_counts_every_answer(tmp_path: Path) -> None:
