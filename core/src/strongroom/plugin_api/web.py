@@ -40,6 +40,13 @@ class Access(Enum):
     ADMIN = "administrators"
 
 
+REQUESTED_HOST: Final = "strongroom.requested_host"
+"""The variable of the environ of a mounted application with the header Host of the request.
+
+``HTTP_HOST`` and ``wsgi.url_scheme`` are the ones of ``server.public_url``. A client sends any Host, so
+it may be compared with URLs in other headers of the request, and never be part of one in a response.
+"""
+
 BODY_BYTES: Final = 64 * 1024
 """The maximum size of a request body of a mounted application that declares no larger one, in bytes."""
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from http import HTTPStatus
 from typing import Any, Final
-from urllib.parse import unquote_to_bytes, urlsplit
+from urllib.parse import SplitResult, unquote_to_bytes, urlsplit
 from wsgiref.types import WSGIEnvironment
 from xml.etree.ElementTree import Element
 
-from strongroom.plugin_api.web import BODY_BYTES
+from strongroom.plugin_api.web import BODY_BYTES, REQUESTED_HOST
 from strongroom_webdav.errors import DavError
 from strongroom_webdav.xml_text import parse
 
@@ -120,18 +120,36 @@ class DavRequest:
         """
         try:
             parts = urlsplit(url.strip())
-            origin = (parts.scheme.lower(), _authority(parts))
+            is_here = self._is_here(parts)
         except ValueError as error:
             raise DavError(HTTPStatus.BAD_REQUEST, "A URL in a header is malformed.") from error
-        here = urlsplit(f"{self.environ['wsgi.url_scheme']}://{self.environ['HTTP_HOST']}")
-        if parts.netloc and origin != (here.scheme, _authority(here)):
-            raise DavError(HTTPStatus.BAD_GATEWAY, f"The URL must begin with {here.geturl()}.")
+        if not is_here:
+            raise DavError(HTTPStatus.BAD_GATEWAY, "The URL must have the host of the request.")
         if parts.query or not parts.path.isascii():
             raise DavError(HTTPStatus.BAD_REQUEST, "A URL in a header is malformed.")
         path = _decode(unquote_to_bytes(parts.path))
         if not f"{path}/".startswith(f"{self.root}/") or parts.scheme not in ("", *_SCHEMES):
             raise DavError(HTTPStatus.BAD_GATEWAY, f"The path must begin with {self.root}/.")
         return split_path(path[len(self.root) :])
+
+    def _is_here(self, url: SplitResult) -> bool:
+        """Return whether a URL in a header is on this server (RFC 4918, section 9.8.3).
+
+        The client may know the server by another name than the public one. The scheme is then any,
+        because a proxy may have ended TLS.
+
+        Raises:
+            ValueError: the port of the URL is malformed.
+        """
+        authority, requested = _authority(url), str(self.environ.get(REQUESTED_HOST, ""))
+        public = urlsplit(f"{self.environ['wsgi.url_scheme']}://{self.environ['HTTP_HOST']}")
+        if not url.netloc or (url.scheme.lower(), authority) == (public.scheme, _authority(public)):
+            return True
+        try:
+            return bool(requested) and authority == _authority(urlsplit(f"{url.scheme}://{requested}"))
+        except ValueError:
+            # The header Host is malformed.
+            return False
 
     @property
     def content_length(self) -> int | None:
@@ -174,7 +192,7 @@ def _decode(path: bytes) -> str:
         raise DavError(HTTPStatus.BAD_REQUEST, "The path must be in UTF-8.") from error
 
 
-def _authority(parts: Any) -> tuple[str | None, str]:
+def _authority(parts: SplitResult) -> tuple[str | None, str]:
     """Return the host and the port of a URL."""
     port = str(parts.port or "") or _SCHEMES.get(parts.scheme.lower(), "")
     return parts.hostname, port

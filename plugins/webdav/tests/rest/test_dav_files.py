@@ -193,6 +193,30 @@ class TestDestinations:
             ["a"] if status != 201 else ["a", "b"] if method == "COPY" else ["b"]
         )
 
+    @pytest.mark.parametrize(
+        ("host", "destination", "status"),
+        [
+            ("nas.example.org", "https://nas.example.org/dav/Acme/b", 201),
+            ("nas.example.org", "http://NAS.example.org:80/dav/Acme/b", 201),
+            ("nas.example.org:8080", "http://nas.example.org:8080/dav/Acme/b", 201),
+            ("nas.example.org", "https://files.example.com/dav/Acme/b", 201),
+            ("nas.example.org", "https://nas.example.org:8080/dav/Acme/b", 502),
+            ("nas.example.org:8080", "http://nas.example.org/dav/Acme/b", 502),
+            ("nas.example.org", "https://nas.example.org.evil.example/dav/Acme/b", 502),
+            ("nas.example.org", "https://nas.example.org@evil.example/dav/Acme/b", 502),
+            ("nas.example.org", "ftp://nas.example.org/dav/Acme/b", 502),
+            ("", "http:///dav/Acme/b", 201),
+            ("", "https://evil.example/dav/Acme/b", 502),
+            ("[", "https://evil.example/dav/Acme/b", 502),
+        ],
+    )
+    def test_the_server_may_have_another_name(
+        self, space: Space, method: str, host: str, destination: str, status: int
+    ) -> None:
+        space.drive.put("a", b"x")
+        answer = space.drive.send(method, "a", Host=host, Destination=destination)
+        assert answer.status_code == status, answer.text
+
     def test_another_space_is_another_server(self, space: Space, method: str) -> None:
         space.api.tenant(space.person, "Other")
         space.drive.put("a", b"x")

@@ -21,7 +21,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.routing import Map, Rule
 from werkzeug.test import run_wsgi_app
 
-from strongroom.plugin_api.web import BODY_BYTES, LargeBody, MountedApplication
+from strongroom.plugin_api.web import BODY_BYTES, REQUESTED_HOST, LargeBody, MountedApplication
 from strongroom.web.http.bounded_body import BoundedBody, is_form, require_announced
 from strongroom.web.http.request import PublicUrl, get_service, mounted_environ, set_mounted_environ
 from strongroom.web.http.response import Response
@@ -133,6 +133,7 @@ class Mount:
             # Frameworks build URLs of redirects from these, and the client controls what it sent.
             "HTTP_HOST": site.netloc,
             "wsgi.url_scheme": site.scheme,
+            REQUESTED_HOST: environ.get("HTTP_HOST", ""),
             "SCRIPT_NAME": environ.get("SCRIPT_NAME", "") + self.prefix,
             "PATH_INFO": path,
             "wsgi.input": BoundedBody.from_environ(environ, limit),
