@@ -65,7 +65,7 @@ class OAuthLogin(LoginMethod[OptionsT]):
 
     def __init__(self, options: OptionsT, proofs: Proofs) -> None:
         super().__init__(options, proofs)
-        self.providers = dict(self.make_providers())
+        self.providers = self.make_providers()
         self._host: HostAPI | None = None
 
     def attach(self, host: HostAPI) -> None:
@@ -100,7 +100,11 @@ class OAuthLogin(LoginMethod[OptionsT]):
 
     @abstractmethod
     def make_providers(self) -> Mapping[str, Provider]:
-        """Return the configured providers by name. Called once, and must send no request."""
+        """Return the providers by name. Called once, and must send no request.
+
+        Providers that are added while the server runs are a mapping that looks them up, and that
+        iterates over none: clients must know the name of one.
+        """
 
     @classmethod
     def registers(cls, options: OptionsT) -> bool:

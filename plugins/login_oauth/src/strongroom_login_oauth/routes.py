@@ -81,7 +81,12 @@ def blueprints(host: HostAPI, kind: type[OAuthLogin[Any]]) -> list[Blueprint]:
 
 def begin_path(login: OAuthLogin[Any], name: str, **query: str) -> str:
     """Return the path that leads a browser to a provider and back, without the base path."""
-    return f"/api/v1/{login.name}-authorizations/begin?{urlencode({login.selector: name, **query})}"
+    return make_begin_path(login.name, login.selector, name, **query)
+
+
+def make_begin_path(method: str, selector: str, name: str, **query: str) -> str:
+    """Return the path of :func:`begin_path` for a method and its name for providers."""
+    return f"/api/v1/{method}-authorizations/begin?{urlencode({selector: name, **query})}"
 
 
 def link_name(login: OAuthLogin[Any], name: str) -> str:

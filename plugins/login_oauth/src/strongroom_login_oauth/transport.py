@@ -95,7 +95,7 @@ class BoundedAdapter(HTTPAdapter):
         raise AnswerTooLarge("the answer is too large")
 
 
-def confine(session: requests.Session, adapter: BoundedAdapter) -> None:
+def confine(session: requests.Session, adapter: HTTPAdapter) -> None:
     """Let a session use the adapter only, and send nothing that belongs to another request or server."""
     session.mount("https://", adapter)
     session.mount("http://", adapter)
@@ -109,7 +109,7 @@ def confine(session: requests.Session, adapter: BoundedAdapter) -> None:
 class BoundedSession(requests.Session):
     """A session that follows no redirect: an answer with one is returned as it is."""
 
-    def __init__(self, adapter: BoundedAdapter) -> None:
+    def __init__(self, adapter: HTTPAdapter) -> None:
         super().__init__()
         confine(self, adapter)
 

@@ -6,6 +6,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 import requests
+from requests.adapters import HTTPAdapter
 
 from strongroom_login_oauth.errors import AnswerInvalid, Misconfigured, ProviderUnavailable
 from strongroom_login_oauth.strict_json import parse_list, parse_object
@@ -30,11 +31,14 @@ class Documents:
     Args:
         connect_timeout: seconds.
         read_timeout: seconds for a whole answer.
+        adapter: sends the requests instead, within limits of its own.
     """
 
-    def __init__(self, connect_timeout: float, read_timeout: float) -> None:
-        adapter = BoundedAdapter(connect_timeout, read_timeout, max_bytes=MAX_DOCUMENT)
-        self._session = BoundedSession(adapter)
+    def __init__(
+        self, connect_timeout: float, read_timeout: float, *, adapter: HTTPAdapter | None = None
+    ) -> None:
+        bounded = BoundedAdapter(connect_timeout, read_timeout, max_bytes=MAX_DOCUMENT)
+        self._session = BoundedSession(adapter or bounded)
 
     def get(self, name: str, url: str, *, access_token: str | None = None) -> requests.Response:
         """Return a document with status 200.

@@ -10,6 +10,7 @@ from authlib.integrations.base_client import OAuthError
 from authlib.integrations.requests_client import OAuth2Session
 from authlib.oauth2.rfc7523 import PrivateKeyJWT
 from joserfc.jwk import ECKey, OKPKey, RSAKey
+from requests.adapters import HTTPAdapter
 
 from strongroom_login_oauth.client_authentication import BASIC, NONE, POST, encode_basic
 from strongroom_login_oauth.errors import AnswerInvalid, CodeInvalid, Misconfigured, ProviderUnavailable
@@ -69,6 +70,7 @@ class TokenEndpoint:
         connect_timeout: seconds.
         read_timeout: seconds for a whole answer.
         errors: classes of errors by the ``error`` of the provider, in addition to the standard ones.
+        adapter: sends the requests instead, within limits of its own.
     """
 
     def __init__(
@@ -78,10 +80,12 @@ class TokenEndpoint:
         read_timeout: float,
         *,
         errors: Mapping[str, type[Exception]] | None = None,
+        adapter: HTTPAdapter | None = None,
     ) -> None:
         self._client = client
         self._errors = {**_ERRORS, **(errors or {})}
-        self._adapter = BoundedAdapter(connect_timeout, read_timeout, max_bytes=MAX_ANSWER)
+        bounded = BoundedAdapter(connect_timeout, read_timeout, max_bytes=MAX_ANSWER)
+        self._adapter = adapter or bounded
 
     def redeem(self, url: str, answer: Answer) -> Tokens:
         """Exchange the code of an answer. It is never repeated, because a code counts once.

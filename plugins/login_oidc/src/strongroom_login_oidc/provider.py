@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from requests import Response
+from requests.adapters import HTTPAdapter
 
 from strongroom_login_oauth.errors import Misconfigured
 from strongroom_login_oauth.provider import Answer, Identity, Provider, Start
@@ -46,6 +47,7 @@ class Environment:
         allows_url: whether requests may be sent to a URL.
         identify: normalises e-mail addresses.
         clock: returns seconds since the Unix epoch.
+        adapter: sends the requests to providers, if another than the usual one does.
     """
 
     connect_timeout: float
@@ -53,6 +55,7 @@ class Environment:
     allows_url: AllowsUrl
     identify: Identify
     clock: Callable[[], float]
+    adapter: HTTPAdapter | None = None
 
 
 class OIDCProvider(Provider):
@@ -70,10 +73,9 @@ class OIDCProvider(Provider):
         self.shared_redirect_uri = options.shared_redirect_uri
         self.labels = get_labels(name, options, self.default_labels)
         self.icon = options.icon or self.default_icon
-        self._documents = Documents(environment.connect_timeout, environment.read_timeout)
-        self._tokens = TokenEndpoint(
-            self.client_keys(), environment.connect_timeout, environment.read_timeout
-        )
+        timeouts, adapter = (environment.connect_timeout, environment.read_timeout), environment.adapter
+        self._documents = Documents(*timeouts, adapter=adapter)
+        self._tokens = TokenEndpoint(self.client_keys(), *timeouts, adapter=adapter)
         self._metadata = CachedDocument(f"discovery of {name}", self._discover, environment.clock)
         self._keys = ProviderKeys(self._fetch_keys, environment.clock)
 
