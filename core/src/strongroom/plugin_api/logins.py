@@ -32,8 +32,8 @@ class LiveCredential:
 class LoginsAPI(ABC):
     """How users log in, and the logins that were made with credentials of a platform.
 
-    :meth:`credentials`, :meth:`end`, :meth:`end_session` and :meth:`suspend` need no caller and no
-    request.
+    :meth:`credentials`, :meth:`end`, :meth:`end_session`, :meth:`end_of_members` and :meth:`suspend`
+    need no caller and no request.
     """
 
     @property
@@ -131,6 +131,26 @@ class LoginsAPI(ABC):
         Args:
             method: the login method that made them.
             session: see :class:`~strongroom.plugin_api.login.VerifiedCredential`.
+        """
+
+    @abstractmethod
+    def end_of_members(
+        self,
+        tenant_id: str,
+        domains: Collection[str],
+        *,
+        but_method: str,
+        but: Collection[str] = (),
+    ) -> int:
+        """Revoke the logins of a tenant's members that other methods have made; return their number.
+
+        Access keys stay, and so do the logins of administrators of the server.
+
+        Args:
+            domains: only of members who have verified an e-mail address in one of these; A-labels in
+                lowercase.
+            but_method: the login method whose logins stay.
+            but: the ids of users whose logins stay.
         """
 
     @abstractmethod

@@ -218,6 +218,13 @@ class UsersAPI(ABC):
         """
 
     @abstractmethod
+    def has_second_factor(self, user_id: str) -> bool:
+        """Return whether a user has enrolled a second factor, which each login must then prove.
+
+        It needs no caller, as :meth:`find_active`.
+        """
+
+    @abstractmethod
     def find_labels(self, user_ids: Collection[str], contacts: Contacts = "masked") -> Mapping[str, str]:
         """Return what pages call users, by their ids; without unknown users.
 

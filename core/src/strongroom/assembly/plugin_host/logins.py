@@ -121,6 +121,18 @@ class HostLogins(LoginsAPI):
     def end_session(self, method: str, session: str) -> int:
         return self._logins.end_session(method, session, self._user.signed_origin())
 
+    def end_of_members(
+        self,
+        tenant_id: str,
+        domains: Collection[str],
+        *,
+        but_method: str,
+        but: Collection[str] = (),
+    ) -> int:
+        return self._logins.end_of_members(
+            tenant_id, domains, but_method, but, self._user.signed_origin()
+        )
+
     def suspend(self, credential: Credential, *, reason: str) -> bool:
         if len(reason) > MAX_REASON:
             raise ValueError(f"a reason has at most {MAX_REASON} characters")

@@ -23,6 +23,7 @@ from strongroom.identity.accounts.reauthentication import BODY_FIELDS, Proof
 from strongroom.identity.accounts.schemas import SuspensionSchema, UserChangeSchema, UserQuery
 from strongroom.identity.accounts.service import AccountService
 from strongroom.identity.accounts.suspension import Suspension, Suspensions
+from strongroom.identity.users.accounts import find_account
 from strongroom.identity.users.models import User
 from strongroom.plugin_api import users as api
 from strongroom.plugin_api.changes import UNCHANGED, Unchanged
@@ -153,6 +154,11 @@ class HostUsers(AsCaller, api.UsersAPI):
 
     def administers(self, user_id: str, tenant_id: str | None) -> bool:
         return self._get(TenantService).administers(user_id, tenant_id)
+
+    def has_second_factor(self, user_id: str) -> bool:
+        with self._user.services().database.read_one() as connection:
+            account = find_account(connection, user_id)
+        return account is not None and account.has_second_factor
 
     def find_labels(
         self, user_ids: Collection[str], contacts: api.Contacts = "masked"

@@ -1,13 +1,14 @@
 """Lists, ends and suspends by the credentials of a platform, for plugins that log in its people."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, bindparam, exists, or_, select
 
 from strongroom.clock import Clock
+from strongroom.content.tenants.models import tenant_members
 from strongroom.foundation.caller import Origin
 from strongroom.foundation.database import Database
 from strongroom.foundation.database.statements import Statement
@@ -18,7 +19,8 @@ from strongroom.identity.sessions.login_sources import LoginSource, LoginSources
 from strongroom.identity.sessions.models import authorizations
 from strongroom.identity.sessions.service import AuthorizationService
 from strongroom.identity.users.credentials import CredentialService
-from strongroom.identity.users.models import UserStatus, credentials, users
+from strongroom.identity.users.models import EMAIL, UserStatus, UserType, credentials, users
+from strongroom.plugin_api.contacts import wire_address
 from strongroom.plugin_api.login import Credential
 from strongroom.plugin_api.logins import LiveCredential
 
@@ -46,6 +48,23 @@ _LIVE: Final = Statement(
         _has_live_access(),
     )
     .order_by(credentials.c.value)
+    .limit(bindparam("size"))
+)
+
+_MEMBERS: Final = 200
+"""Addresses of members that one transaction reads."""
+_ADDRESSES: Final = Statement(
+    select(tenant_members.c.user_id, credentials.c.value)
+    .join(credentials, credentials.c.user_id == tenant_members.c.user_id)
+    .join(users, users.c.id == tenant_members.c.user_id)
+    .where(
+        tenant_members.c.tenant_id == bindparam("of_tenant"),
+        credentials.c.kind == EMAIL,
+        credentials.c.is_verified,
+        users.c.type != UserType.ADMIN.value,
+        tenant_members.c.user_id > bindparam("after"),
+    )
+    .order_by(tenant_members.c.user_id, credentials.c.value)
     .limit(bindparam("size"))
 )
 
@@ -81,6 +100,28 @@ class PlatformLogins:
         with self._database.write() as connection:
             return self._logins.end_made_with(connection, source, (), origin, method=method)
 
+    def end_of_members(
+        self,
+        tenant_id: str,
+        domains: Collection[str],
+        but_method: str,
+        but: Collection[str],
+        origin: Origin,
+    ) -> int:
+        """Revoke the logins of members with an address in a domain that other methods have made."""
+        names, count, after = {*domains}, 0, ""
+        while True:
+            with self._database.write() as connection:
+                parameters = {"of_tenant": tenant_id, "after": after, "size": _MEMBERS}
+                rows = _ADDRESSES.all(connection, parameters)
+                chosen = {user_id for user_id, value in rows if _wire_domain(value) in names}
+                for user_id in sorted(chosen - {*but}):
+                    count += self._logins.end_made_otherwise(connection, user_id, but_method, origin)
+            if len(rows) < _MEMBERS:
+                return count
+            # Some addresses of the last user may be on the next page.
+            after = rows[-1][0] if rows[0][0] == rows[-1][0] else _before_last(rows)
+
     def suspend(self, credential: Credential, reason: str, origin: Origin) -> bool:
         """Suspend the active user who holds a credential, if the account came with it.
 
@@ -109,3 +150,14 @@ class PlatformLogins:
         """Return whether a user was created with a credential, instead of connecting it later."""
         held = self._credentials.of_user(connection, user_id)
         return any(row.is_origin and row.credential == credential for row in held)
+
+
+def _wire_domain(address: str) -> str:
+    """Return the domain of an address as A-labels in lowercase."""
+    return wire_address(f"x@{address.rpartition('@')[2]}").rpartition("@")[2].lower()
+
+
+def _before_last(rows: Sequence[tuple[str, str]]) -> str:
+    """Return the last user whose addresses are all among the rows."""
+    last = rows[-1][0]
+    return max(user_id for user_id, _ in rows if user_id != last)

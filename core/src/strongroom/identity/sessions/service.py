@@ -331,6 +331,21 @@ class AuthorizationService:
             if method in (None, login.method)
         )
 
+    def end_made_otherwise(
+        self, connection: Connection, user_id: str, method: str, origin: Origin
+    ) -> int:
+        """Revoke the logins of a user that other methods have made, each as a logout; return the count.
+
+        The grants of clients end with the logins that they are bound to.
+        """
+        # Waits for logins in progress, whose uncommitted rows no query sees.
+        lock_logins(connection, user_id)
+        return sum(
+            self._end(connection, login, None, origin)
+            for login in self._sessions.unrevoked(connection, user_id)
+            if login.method != method and login.client_id is None and login.actor_id is None
+        )
+
     def require_live(self, connection: Connection, identity: Identity) -> None:
         """Require in the transaction of a change that the caller's login has not ended meanwhile.
 

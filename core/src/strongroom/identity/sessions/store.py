@@ -99,6 +99,7 @@ _UNREVOKED: Final = select(authorizations).where(authorizations.c.revoked_at.is_
 _BY_CREDENTIAL: Final = Statement(
     _UNREVOKED.where(authorizations.c.credential_hash == bindparam("of")), AUTHORIZATION
 )
+_BY_USER: Final = Statement(_UNREVOKED.where(_OF_USER), AUTHORIZATION)
 _BY_SESSION: Final = Statement(
     _UNREVOKED.where(authorizations.c.upstream_session == bindparam("of")), AUTHORIZATION
 )
@@ -332,6 +333,10 @@ class AuthorizationStore:
             return _BY_SESSION.all(connection, {"of": session})
         logins: list[Authorization] = _BY_CREDENTIAL.all(connection, of_credential)
         return [login for login in logins if session in (None, login.upstream_session)]
+
+    def unrevoked(self, connection: Connection, user_id: str) -> list[Authorization]:
+        """Return the unrevoked authorizations of a user, also those that have expired."""
+        return _BY_USER.all(connection, {"of_user": user_id})
 
     def end_impersonations(self, connection: Connection, actor_id: str) -> None:
         """Revoke the authorizations by which an administrator acts as other users."""
