@@ -35,7 +35,8 @@ install = $(UV) pip install --offline --quiet $(FROM_LOCK) $1 2> /dev/null || $(
 FROM_LOCK := --python $(BIN)/python --require-hashes
 
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	--no-annotate --no-header --no-emit-package strongroom --no-emit-package strongroom-login-oauth
+	--no-annotate --no-header --no-emit-package strongroom --no-emit-package strongroom-login-oauth \
+	--no-emit-package strongroom-login-oidc
 EXTRAS := --extra postgresql --extra otlp --extra age
 
 .PHONY: help install serve dist dist-npm release test test-all test-quick test-durations test-timing test-image test-pooled faults test-clients screenshots contact-sheet icons mutants lint client docs docs-serve bench bench-stores lock clean

@@ -21,10 +21,14 @@ STRICTER: Final = {
 OWN_TESTS: Final[dict[str, set[str]]] = {
     "login_dingtalk": {"JobsContract"},
     "login_feishu": {"JobsContract"},
+    "login_sso": {"LoginMethodContract"},
     "login_wechat": {"LoginLinksContract"},
     "login_wecom": {"JobsContract"},
 }
-"""What has tests of its own: the job of the package login_oauth, and a link to a QR code."""
+"""What has tests of its own.
+
+The job of the package login_oauth, a link to a QR code, and a login whose providers are in a database.
+"""
 
 
 def shipped() -> list[str]:

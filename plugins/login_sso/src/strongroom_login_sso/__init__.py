@@ -1,0 +1,1 @@
+"""Single sign-on per tenant: domains proven by DNS, and the tenant's own OpenID provider."""

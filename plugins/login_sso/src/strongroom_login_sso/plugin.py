@@ -1,0 +1,74 @@
+"""Entry point of the plugin."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.deactivation import Deactivate
+from strongroom.plugin_api.erasers import TenantEraser
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.jobs import Job
+from strongroom.plugin_api.login import LoginMethod
+from strongroom.plugin_api.login_conditions import CheckLogin
+from strongroom.plugin_api.state import PluginTables
+from strongroom.plugin_api.web import Blueprint, ErrorKind
+from strongroom_login_oauth.routes import blueprints
+from strongroom_login_sso import routes
+from strongroom_login_sso.errors import KINDS
+from strongroom_login_sso.method import SsoLogin
+from strongroom_login_sso.models import metadata
+from strongroom_login_sso.options import SsoOptions
+from strongroom_login_sso.service import SingleSignOn
+
+API_VERSION = "2.0"
+
+
+@hookimpl
+def register_options() -> type[SsoOptions]:
+    return SsoOptions
+
+
+@hookimpl
+def register_tables() -> PluginTables:
+    # A restore of one tenant restores none of them: a domain may be another tenant's by now, and the
+    # secret of a client may have been revoked.
+    return PluginTables(metadata, migrations="strongroom_login_sso:migrations", revision="0001")
+
+
+@hookimpl
+def register_login_methods() -> list[type[LoginMethod[Any]]]:
+    return [SsoLogin]
+
+
+@hookimpl
+def register_errors() -> Iterable[ErrorKind]:
+    return [*SsoLogin.error_kinds(), *KINDS]
+
+
+@hookimpl
+def register_blueprints(host: HostAPI) -> list[Blueprint]:
+    flow = blueprints(host, SsoLogin)
+    # Without the login method, no tenant has a use for domains.
+    return [*flow, routes.routes] if flow else []
+
+
+@hookimpl
+def register_login_conditions(host: HostAPI) -> list[CheckLogin]:
+    return [host.get_service(SingleSignOn).rules.check]
+
+
+@hookimpl
+def register_deactivations(host: HostAPI) -> list[Deactivate]:
+    return [host.get_service(SingleSignOn).deactivate]
+
+
+@hookimpl
+def register_tenant_erasers(host: HostAPI) -> list[TenantEraser]:
+    return [host.get_service(SingleSignOn).erase_tenant]
+
+
+@hookimpl
+def register_jobs(host: HostAPI) -> list[Job]:
+    service = host.get_service(SingleSignOn)
+    return [Job("check_domains", timedelta(minutes=10), service.check_domains)]

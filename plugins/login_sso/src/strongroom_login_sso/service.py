@@ -1,0 +1,159 @@
+"""Builds what one server needs: domains, providers, and the rules of logins."""
+
+import logging
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, Final
+
+from sqlalchemy import and_, delete, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from strongroom.plugin_api.deactivation import Deactivation, DeactivationCause
+from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.jobs import JobRun
+from strongroom.plugin_api.login import VerifiedCredential
+from strongroom.plugin_api.state import Transaction
+from strongroom_login_oidc.groups import GroupRules
+from strongroom_login_sso.administrators import Administrators
+from strongroom_login_sso.dns_records import FindsTexts, TextRecords
+from strongroom_login_sso.identity_providers import IdentityProviders
+from strongroom_login_sso.login_rules import LoginRules, provider_id_of
+from strongroom_login_sso.models import TenantProvider, break_glass, domains, leavers, providers
+from strongroom_login_sso.names import domain_of
+from strongroom_login_sso.options import SsoOptions
+from strongroom_login_sso.proofs import Proofs
+from strongroom_login_sso.tenant_domains import TenantDomains
+
+logger = logging.getLogger(__name__)
+
+_MINUTE: Final = 60 * 1000
+_INSERTS: Final[Mapping[str, Callable[..., Any]]] = {
+    "postgresql": postgresql.insert,
+    "sqlite": sqlite.insert,
+}
+
+
+class SingleSignOn:
+    """The parts of the plugin in one server."""
+
+    def __init__(self, host: HostAPI) -> None:
+        self._host = host
+        self.proofs = Proofs(host)
+        self.rules = LoginRules(host, self.proofs)
+        self._administrators = Administrators(host)
+        self.providers = IdentityProviders(host, self._administrators, self.proofs)
+
+    @property
+    def options(self) -> SsoOptions:
+        """The options of the plugin."""
+        options: SsoOptions = self._host.options
+        return options
+
+    @cached_property
+    def dns(self) -> FindsTexts:
+        """The resolver."""
+        return TextRecords(self.options.servers(), self.options.dns_timeout)
+
+    @cached_property
+    def domains(self) -> TenantDomains:
+        """The domains of tenants."""
+        return TenantDomains(self._host, self._administrators, self.proofs, self.dns)
+
+    def check_domains(self, run: JobRun) -> None:
+        """Repeat the proofs of domains that are due."""
+        self.domains.check_due(run)
+
+    def find_provider(self, provider_id: str) -> TenantProvider | None:
+        """Return a provider of any tenant, for a login."""
+        if len(provider_id) > 36 or "\0" in provider_id:  # noqa: PLR2004  the length of the column
+            return None
+        with self._host.database.read() as tx:
+            row = tx.first(select(providers).where(providers.c.id == provider_id))
+        return None if row is None else TenantProvider.of(row)
+
+    def has_proven(self, tenant_id: str, address: str) -> bool:
+        """Return whether a tenant has proven the domain of an address."""
+        with self._host.database.read() as tx:
+            return self.proofs.has_proven(tx, tenant_id, domain_of(address))
+
+    def find_route(self, address: str) -> tuple[TenantProvider, bool] | None:
+        """Return the provider that people with an address log in by, and whether they must.
+
+        It depends on the domain only, never on whether there is an account.
+        """
+        domain = domain_of(address) or ""
+        query = (
+            select(providers)
+            .join(domains, domains.c.tenant_id == providers.c.tenant_id)
+            .where(domains.c.domain == domain, self.proofs.condition())
+            .order_by(providers.c.enforced.desc(), providers.c.created_at, providers.c.id)
+            .limit(1)
+        )
+        with self._host.database.read() as tx:
+            row = tx.first(query)
+        return None if row is None else (TenantProvider.of(row), row.enforced)
+
+    def owns(self, transaction: Transaction, address: str) -> str | None:
+        """Return the tenant that has proven the domain of an address, or ``None``."""
+        domain = domain_of(address)
+        return None if domain is None else self.proofs.find_owner(transaction, domain)
+
+    def logged_in(self, user_id: str, verified: VerifiedCredential) -> None:
+        """Note the login of an administrator of the tenant, and apply the rules of groups."""
+        provider = self.find_provider(provider_id_of(verified.credential))
+        if provider is None:
+            return
+        if self._host.users.administers(user_id, provider.tenant_id):
+            self._note_tried(provider)
+        rules = {
+            f"{number}": rule.for_groups(provider.tenant_id)
+            for number, rule in enumerate(provider.rules)
+            if rule.group is not None
+        }
+        if self._host.users.administers(provider.owner_id, provider.tenant_id):
+            groups = GroupRules(self._host, provider.owner_id, provider.id, rules)
+            groups.apply(user_id, verified.context)
+        elif rules:
+            logger.warning(
+                "The rules of groups of the provider %s wait for an administrator, because the one who "
+                "changed it last no longer administers the tenant",
+                provider.id,
+            )
+
+    def deactivate(self, transaction: Transaction, ended: Deactivation) -> None:
+        """Remember whose membership has ended, and forget users who were deleted."""
+        of_user = break_glass.c.user_id == ended.user_id
+        if ended.is_deletion:
+            transaction.execute(delete(break_glass).where(of_user))
+            transaction.execute(delete(leavers).where(leavers.c.user_id == ended.user_id))
+        if ended.cause is not DeactivationCause.MEMBERSHIP_END or ended.tenant_id is None:
+            return
+        ours = select(providers.c.id).where(providers.c.tenant_id == ended.tenant_id)
+        transaction.execute(delete(break_glass).where(of_user, break_glass.c.provider_id.in_(ours)))
+        row = {
+            "tenant_id": ended.tenant_id,
+            "user_id": ended.user_id,
+            "ended_at": self._host.clock.now(),
+        }
+        insert = _INSERTS[transaction.dialect](leavers)
+        transaction.execute(
+            insert.on_conflict_do_update(
+                index_elements=["tenant_id", "user_id"], set_={"ended_at": insert.excluded.ended_at}
+            ),
+            [row],
+        )
+
+    def erase_tenant(self, tenant_id: str) -> None:
+        """Remove what a tenant has."""
+        self.providers.erase_tenant(tenant_id)
+        self.domains.erase_tenant(tenant_id)
+        with self._host.database.write() as tx:
+            tx.execute(delete(leavers).where(leavers.c.tenant_id == tenant_id))
+
+    def _note_tried(self, provider: TenantProvider) -> None:
+        now = self._host.clock.now()
+        is_old = or_(providers.c.tried_at.is_(None), providers.c.tried_at < now - _MINUTE)
+        with self._host.database.write() as tx:
+            tx.execute(
+                update(providers).where(and_(providers.c.id == provider.id, is_old)).values(tried_at=now)
+            )

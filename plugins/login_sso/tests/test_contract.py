@@ -1,0 +1,67 @@
+"""Runs the contract tests of options, tables, jobs, conditions, erasers and routes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from strongroom.testing.routes import RoutesContract
+from strongroom.testing.server import LiveServer, live_server
+from strongroom.testing.state import (
+    DeactivationsContract,
+    JobsContract,
+    LoginConditionsContract,
+    OpenedPlugin,
+    OptionsContract,
+    TablesContract,
+    TenantErasersContract,
+    opened_plugin,
+)
+
+SETTINGS: Final[dict[str, Any]] = {"login": {"methods": ["password", "sso"]}}
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[OpenedPlugin]:
+    with opened_plugin(tmp_path, "login_sso", settings=SETTINGS) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    folder = tmp_path_factory.mktemp("server")
+    with live_server(folder, config=SETTINGS, plugins=["login_sso"]) as server:
+        yield server
+
+
+class TestOptions(OptionsContract):
+    """The options."""
+
+
+class TestTables(TablesContract):
+    """The tables."""
+
+
+class TestJobs(JobsContract):
+    """The check of domains."""
+
+
+class TestConditions(LoginConditionsContract):
+    """What is demanded of logins."""
+
+
+class TestDeactivations(DeactivationsContract):
+    """What ends with users and memberships."""
+
+
+class TestTenantErasers(TenantErasersContract):
+    """What ends with tenants."""
+
+
+class TestRoutes(RoutesContract):
+    """The routes of administrators of tenants."""
+
+    @pytest.fixture
+    def tag(self) -> str:
+        return "single-sign-on"
