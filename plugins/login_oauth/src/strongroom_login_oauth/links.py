@@ -46,13 +46,9 @@ def login_link(
     login: OAuthLogin[Any], name: str, provider: Provider, platform: Mapping[str, str]
 ) -> LoginLink:
     """Return the button of a provider, with the name of its platform by language."""
-    labels = {
-        language: text.format(platform.get(language, platform["en"]))
-        for language, text in _LABELS.items()
-    }
     return LoginLink(
         link_name(login, name),
-        labels,
+        button_labels(platform),
         begin_path(login, name),
         icon=provider.icon,
         works_in=provider.works_in,
@@ -64,6 +60,14 @@ def login_link(
         own_app=provider.own_app,
         request=LoginRequest(login.request_path(), {login.selector: name}),
     )
+
+
+def button_labels(platform: Mapping[str, str]) -> dict[str, str]:
+    """Return the text of the button of a platform by language, with the platform's name in it."""
+    return {
+        language: text.format(platform.get(language, platform["en"]))
+        for language, text in _LABELS.items()
+    }
 
 
 def _connection(login: OAuthLogin[Any], name: str, platform: Mapping[str, str]) -> Connection:

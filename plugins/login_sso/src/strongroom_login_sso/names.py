@@ -8,6 +8,8 @@ import idna
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _DOMAIN: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})+", re.ASCII)
 _MAX_DOMAIN: Final = 253
+MAX_ADDRESS: Final = 254
+"""Characters of an e-mail address (RFC 5321, section 4.5.3.1.3)."""
 
 FREE_MAIL: Final = frozenset(
     [

@@ -11,6 +11,7 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.login_conditions import CheckLogin
+from strongroom.plugin_api.pages import FindLoginRoute
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import Blueprint, ErrorKind
 from strongroom_login_oauth.routes import blueprints
@@ -51,6 +52,13 @@ def register_blueprints(host: HostAPI) -> list[Blueprint]:
     flow = blueprints(host, SsoLogin)
     # Without the login method, no tenant has a use for domains.
     return [*flow, routes.routes] if flow else []
+
+
+@hookimpl
+def register_login_routes(host: HostAPI) -> list[FindLoginRoute]:
+    # Without the login method, no address leads to a provider.
+    is_enabled = host.extension(SsoLogin) is not None
+    return [host.get_service(SingleSignOn).find_page_route] if is_enabled else []
 
 
 @hookimpl

@@ -5,8 +5,8 @@ from typing import Any, Final
 from marshmallow import Schema, fields, validate
 
 from strongroom.plugin_api.schemas import Timestamp
+from strongroom_login_sso.names import MAX_ADDRESS
 
-MAX_ADDRESS: Final = 254
 _ID: Final = validate.Length(1, 36)
 _CLAIM: Final = validate.Length(1, 128)
 _ROLE: Final = validate.OneOf(["member", "records"])

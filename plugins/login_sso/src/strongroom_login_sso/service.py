@@ -12,15 +12,18 @@ from strongroom.plugin_api.deactivation import Deactivation, DeactivationCause
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import JobRun
 from strongroom.plugin_api.login import VerifiedCredential
+from strongroom.plugin_api.pages import LoginRoute
 from strongroom.plugin_api.state import Transaction
+from strongroom_login_oauth.links import button_labels
 from strongroom_login_oidc.groups import GroupRules
 from strongroom_login_sso.administrators import Administrators
 from strongroom_login_sso.dns_records import FindsTexts, TextRecords
 from strongroom_login_sso.identity_providers import IdentityProviders
 from strongroom_login_sso.login_rules import LoginRules, provider_id_of
 from strongroom_login_sso.models import TenantProvider, break_glass, domains, leavers, providers
-from strongroom_login_sso.names import domain_of
+from strongroom_login_sso.names import MAX_ADDRESS, domain_of
 from strongroom_login_sso.options import SsoOptions
+from strongroom_login_sso.paths import begin_path
 from strongroom_login_sso.proofs import Proofs
 from strongroom_login_sso.tenant_domains import TenantDomains
 
@@ -92,6 +95,15 @@ class SingleSignOn:
         with self._host.database.read() as tx:
             row = tx.first(query)
         return None if row is None else (TenantProvider.of(row), row.enforced)
+
+    def find_page_route(self, name: str) -> LoginRoute | None:
+        """Return the login that the login page offers for a name, which is perhaps an address."""
+        found = self.find_route(name.strip()[:MAX_ADDRESS])
+        if found is None:
+            return None
+        provider, is_required = found
+        labels = button_labels({"en": provider.label})
+        return LoginRoute(begin_path(provider.id), labels, is_required=is_required)
 
     def owns(self, transaction: Transaction, address: str) -> str | None:
         """Return the tenant that has proven the domain of an address, or ``None``."""

@@ -3,8 +3,10 @@
 from tests.support import totp
 from tests.support.api import Answer, Json, Person, error_code
 
+from strongroom.plugin_api.pages import LoginRoute
 from strongroom.testing.clock import HOUR
 from strongroom.testing.server import PASSWORD
+from strongroom_login_sso.plugin import register_login_routes
 
 from .spaces import Space, Spaces
 
@@ -219,6 +221,16 @@ class TestRoutes:
             for answer in answers
         ]
         assert all(item == headers[0] for item in headers)
+
+    def test_the_login_page_offers_the_provider(self, spaces: Spaces, space: Space) -> None:
+        (find,) = register_login_routes(spaces.api.container.hosts.get("login_sso"))
+        path = f"/api/v1/sso-authorizations/begin?provider={space.provider['id']}"
+        labels = {"en": "Log in with Company 1", "zh": "Company 1登录"}
+        assert find(f" Anyone@{space.domain} ") == LoginRoute(path, labels)
+        assert space.enforce().status_code == 200
+        assert find(space.admin.email) == LoginRoute(path, labels, is_required=True)
+        for name in ("ann", "", "@", "+8613800138000", "ann@unknown.example", "a" * 10_000):
+            assert find(name) is None
 
     def test_no_address_is_no_question(self, spaces: Spaces) -> None:
         for text in ("", "ann", "@x.example", "ann@"):
