@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from strongroom.testing.discovery import DiscoveryContract
+from strongroom.testing.pages import ConsoleSectionsContract, SpaceSectionsContract
 from strongroom.testing.routes import RoutesContract
 from strongroom.testing.server import LiveServer, live_server
 from strongroom.testing.state import OpenedPlugin, OptionsContract, opened_plugin
@@ -20,7 +21,8 @@ def opened(tmp_path: Path) -> Iterator[OpenedPlugin]:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
-    with live_server(tmp_path_factory.mktemp("server"), plugins=["scim"]) as server:
+    plugins = ["scim", "login_pages", "console"]
+    with live_server(tmp_path_factory.mktemp("server"), plugins=plugins) as server:
         yield server
 
 
@@ -46,3 +48,19 @@ class TestApplication(WsgiApplicationContract):
     @pytest.fixture
     def prefix(self) -> str:
         return "/scim/v2"
+
+
+class TestPageOfServer(ConsoleSectionsContract):
+    """The page of the directories of the server."""
+
+    @pytest.fixture
+    def path(self) -> str:
+        return "/directories/"
+
+
+class TestPageOfSpace(SpaceSectionsContract):
+    """The page of the directories of a space."""
+
+    @pytest.fixture
+    def path(self) -> str:
+        return "/directories/of/{tenant}/"

@@ -15,6 +15,7 @@ from tests.support.screens.clients import CLIENTS, client_stage
 from tests.support.screens.console import CONSOLE, WITHOUT_TRASH
 from tests.support.screens.console_stage import console_stage, stage_without_trash
 from tests.support.screens.core import CORE, SET_UP
+from tests.support.screens.directories import DIRECTORIES, directory_stage
 from tests.support.screens.names import NAMED, named_stage
 from tests.support.screens.providers import PROVIDERS, provider_stage
 from tests.support.screens.registration import REGISTRATION
@@ -56,6 +57,7 @@ AREAS: Final = {
     "account": Area(ACCOUNT),
     "shares": Area(SHARES),
     "clients": Area(CLIENTS, client_stage),
+    "directories": Area(DIRECTORIES, directory_stage),
     # A scan registers people, and its page has no form for the terms.
     "wechat": Area(WECHAT, branded_stage),
     "providers": Area(PROVIDERS, provider_stage),

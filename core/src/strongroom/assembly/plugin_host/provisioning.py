@@ -290,7 +290,7 @@ def _paging(page: int, size: int, query: Mapping[str, Any] | None) -> Paging:
 
 def _directory(directory: Directory, counts: ResourceCounts | None = None) -> api.DirectoryInfo:
     return api.DirectoryInfo(
-        **_values(api.DirectoryInfo, directory, {"counts"}),
+        **_values(api.DirectoryInfo, directory, without={"counts"}),
         counts=None if counts is None else api.DirectoryCounts(*counts),
     )
 
@@ -299,9 +299,9 @@ def _error(error: DirectoryError) -> api.DirectoryErrorInfo:
     return api.DirectoryErrorInfo(**_values(api.DirectoryErrorInfo, error))
 
 
-def _values(kind: type[Any], record: object, others: Collection[str] = ()) -> dict[str, Any]:
+def _values(kind: type[Any], record: object, *, without: Collection[str] = ()) -> dict[str, Any]:
     """Return the values of a record that a dataclass of the plugin API has, too."""
-    names = {field.name for field in fields(kind)} - {*others}
+    names = {field.name for field in fields(kind)} - {*without}
     return {name: getattr(record, name) for name in names}
 
 
