@@ -327,6 +327,59 @@ def test_groups_are_listed_and_their_grants_count(scene: Scene, host: HostAPI) -
         assert host.files.resolve(tenant, ["file"]).id == node["id"]
 
 
+class TestReplacing:
+    """``replaces``: what is deleted in the transaction of another change."""
+
+    def test_the_change_and_the_deletion_are_one(self, api: Api, host: HostAPI) -> None:
+        alice = api.person()
+        path = api.tenant(alice)
+        tenant = tenant_of(path)
+        with host.acting_as(alice.id):
+            outer = host.files.create_folder(tenant, None, "outer")
+            inner = host.files.create_folder(tenant, outer.id, "inner")
+            other = host.files.create_folder(tenant, None, "other")
+            file = host.files.upload(tenant, None, "file", io.BytesIO(b"1"))
+            for change in (
+                partial(host.files.move, tenant, outer.id, inner.id, "x", replaces=other),
+                partial(host.files.move, tenant, outer.id, name="file", replaces=other),
+                partial(host.files.copy, tenant, outer.id, inner.id, "x", replaces=other),
+                partial(host.files.create_folder, tenant, None, "file", replaces=other),
+            ):
+                with pytest.raises(ApiError):
+                    change()
+            assert {item.name for item in host.files.list(tenant, None).items} == {
+                "outer",
+                "other",
+                "file",
+            }
+            host.files.move(tenant, outer.id, None, "other", replaces=other)
+            host.files.copy(tenant, file.id, inner.id, "file")
+            host.files.create_folder(tenant, None, "file", replaces=file)
+            assert [item.is_folder for item in host.files.list(tenant, None).items] == [True, True]
+        trash = api.get(f"{path}/trash", by=alice).json["data"]
+        assert {entry["name"] for entry in trash} == {"other", "file"}
+
+    def test_what_has_changed_since_is_not_deleted(self, api: Api, host: HostAPI) -> None:
+        alice = api.person()
+        tenant = tenant_of(api.tenant(alice))
+        with host.acting_as(alice.id):
+            one, two = (host.files.create_folder(tenant, None, name) for name in ("one", "two"))
+            host.files.move(tenant, two.id, one.id)
+            with error("revision-conflict"):
+                host.files.move(tenant, one.id, None, "two", replaces=two)
+            assert host.files.stat(tenant, two.id).parent_id == one.id
+
+    def test_it_needs_what_a_deletion_needs(self, scene: Scene, host: HostAPI) -> None:
+        tenant, folder = tenant_of(scene.path), scene.folder("folder")
+        for name in ("one", "two"):
+            scene.folder(name, folder)
+        scene.grant(folder, scene.alice, "write")
+        with host.acting_as(scene.alice.id):
+            one, two = host.files.list(tenant, folder["id"]).items
+            with error("forbidden"):
+                host.files.move(tenant, one.id, name="two", replaces=two)
+
+
 class TestAttributes:
     def test_they_follow_the_file_and_are_copied(self, api: Api, host: HostAPI) -> None:
         alice = api.person()

@@ -12,6 +12,33 @@ from sqlalchemy.engine import Engine
 CONTROL = ("BEGIN", "SAVEPOINT", "RELEASE", "ROLLBACK", "PRAGMA", "SET")
 
 
+class StatementFailed(Exception):
+    """A statement that does not reach its database."""
+
+
+@contextmanager
+def failing_statement(number: int) -> Iterator[None]:
+    """Let one statement fail, as a crash of the process at this place would end its transaction.
+
+    Args:
+        number: the number of the statement of this thread, from 0.
+    """
+    here, remaining = get_ident(), number
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        nonlocal remaining
+        if get_ident() == here and not statement.startswith(CONTROL):
+            remaining -= 1
+            if remaining == -1:
+                raise StatementFailed(statement)
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+
+
 @contextmanager
 def statements() -> Iterator[list[str]]:
     """Collect the statements of all engines.

@@ -553,9 +553,19 @@ class FilesAPI(ABC):
 
     @abstractmethod
     def create_folder(
-        self, tenant_id: str, parent_id: str | None, name: str, *, on_conflict: OnConflict = "fail"
+        self,
+        tenant_id: str,
+        parent_id: str | None,
+        name: str,
+        *,
+        on_conflict: OnConflict = "fail",
+        replaces: FileInfo | None = None,
     ) -> FileInfo:
-        """Create a folder in a folder or at the top level; ``replace`` is the same as ``fail``."""
+        """Create a folder in a folder or at the top level; ``replace`` is the same as ``fail``.
+
+        Args:
+            replaces: as for :meth:`move`.
+        """
 
     @abstractmethod
     def move(
@@ -567,6 +577,7 @@ class FilesAPI(ABC):
         *,
         on_conflict: OnConflict = "fail",
         revision: int | None = None,
+        replaces: FileInfo | None = None,
     ) -> FileInfo:
         """Rename a file or folder, move it into another folder or to the top level, or both.
 
@@ -579,6 +590,8 @@ class FilesAPI(ABC):
             name: the new name; ``None`` keeps the name.
             on_conflict: what happens if the name is taken.
             revision: the expected revision; another one is an error.
+            replaces: a file, or a folder with everything in it, that is deleted in the same transaction
+                before, as by :meth:`delete`, unless it has changed since it was read.
         """
 
     @abstractmethod
@@ -590,8 +603,13 @@ class FilesAPI(ABC):
         name: str | None = None,
         *,
         on_conflict: OnConflict = "fail",
+        replaces: FileInfo | None = None,
     ) -> FileInfo:
-        """Copy a file or a whole folder into a folder or to the top level; the caller owns the copy."""
+        """Copy a file or a whole folder into a folder or to the top level; the caller owns the copy.
+
+        Args:
+            replaces: as for :meth:`move`.
+        """
 
     @abstractmethod
     def change_attributes(self, tenant_id: str, file_id: str, changes: Mapping[str, str | None]) -> None:

@@ -1,9 +1,9 @@
 """COPY and MOVE (RFC 4918, sections 9.8 and 9.9)."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-from secrets import token_hex
 from typing import Final
 
 from strongroom.plugin_api.changes import UNCHANGED
@@ -17,10 +17,7 @@ from strongroom_webdav.replies import Reply
 from strongroom_webdav.requests import INFINITY, DavRequest
 from strongroom_webdav.resources import Place, Resource, Resources
 
-_NAME_CONFLICT: Final = "error.name-conflict"
-
-Transfer = Callable[[Place, str, OnConflict], FileInfo]
-"""Puts a copy, or the moved file itself, into a place under a name."""
+_CONFLICTS: Final = ("error.name-conflict", "error.revision-conflict")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,32 +32,49 @@ class _Ends:
     place: Place
     replaced: FileInfo | None
 
+    @property
+    def deleted(self) -> FileInfo | None:
+        """What is deleted: what is at the destination, unless a file replaces a file."""
+        is_deleted = self.file.is_folder or (self.replaced is not None and self.replaced.is_folder)
+        return self.replaced if is_deleted else None
+
+    @property
+    def on_conflict(self) -> OnConflict:
+        """What happens with the name."""
+        return "fail" if self.replaced is None or self.deleted is not None else "replace"
+
+    @property
+    def reply(self) -> Reply:
+        """The response."""
+        if self.replaced is None:
+            return Reply(HTTPStatus.CREATED, {"Content-Length": "0"})
+        return Reply(HTTPStatus.NO_CONTENT)
+
 
 def copy(host: HostAPI, request: DavRequest, resource: Resource | None) -> Reply:
     """Copy a file, or a folder with its content."""
     ends = _find_ends(host, request, resource)
     if request.depth not in (0, INFINITY):
         raise DavError(HTTPStatus.BAD_REQUEST, "Depth must be 0 or infinity.")
-    is_shallow = ends.file.is_folder and request.depth == 0
-
-    def transfer(place: Place, name: str, on_conflict: OnConflict) -> FileInfo:
-        if is_shallow:
-            folder = host.files.create_folder(place.tenant_id, place.parent_id, name)
-            copy_attributes(host, _read_attributes(host, ends.file), folder)
-            return folder
-        return host.files.copy(
-            place.tenant_id, ends.file.id, place.parent_id, name, on_conflict=on_conflict
-        )
-
-    if ends.replaced is None:
-        return _created(transfer, ends)
-    if ends.file.is_folder or ends.replaced.is_folder:
-        copied = transfer(ends.place, _temporary_name(), "fail")
-        _put_in_place(host, copied, ends, undo=lambda: _remove(host, copied))
-    else:
-        target = transfer(ends.place, ends.place.name, "replace")
+    place = ends.place
+    with _conflicts():
+        if ends.file.is_folder and request.depth == 0:
+            target = host.files.create_folder(
+                place.tenant_id, place.parent_id, place.name, replaces=ends.deleted
+            )
+            copy_attributes(host, _read_attributes(host, ends.file), target)
+        else:
+            target = host.files.copy(
+                place.tenant_id,
+                ends.file.id,
+                place.parent_id,
+                place.name,
+                on_conflict=ends.on_conflict,
+                replaces=ends.deleted,
+            )
+    if ends.on_conflict == "replace":
         copy_attributes(host, *(_read_attributes(host, file) for file in (ends.file, target)))
-    return Reply(HTTPStatus.NO_CONTENT)
+    return ends.reply
 
 
 def move(host: HostAPI, request: DavRequest, resource: Resource | None) -> Reply:
@@ -71,18 +85,16 @@ def move(host: HostAPI, request: DavRequest, resource: Resource | None) -> Reply
     # What is shared with the caller is at the top level, and in a folder that the caller cannot see.
     is_rename = request.path[:-1] == request.destination[:-1]
 
-    def transfer(place: Place, name: str, on_conflict: OnConflict) -> FileInfo:
-        parent_id = UNCHANGED if is_rename else place.parent_id
-        return host.files.move(place.tenant_id, ends.file.id, parent_id, name, on_conflict=on_conflict)
-
-    if ends.replaced is None:
-        return _created(transfer, ends)
-    if ends.file.is_folder or ends.replaced.is_folder:
-        moved = transfer(ends.place, _temporary_name(), "fail")
-        _put_in_place(host, moved, ends, undo=lambda: _move_back(host, ends.file, is_rename=is_rename))
-    else:
-        transfer(ends.place, ends.place.name, "replace")
-    return Reply(HTTPStatus.NO_CONTENT)
+    with _conflicts():
+        host.files.move(
+            ends.place.tenant_id,
+            ends.file.id,
+            UNCHANGED if is_rename else ends.place.parent_id,
+            ends.place.name,
+            on_conflict=ends.on_conflict,
+            replaces=ends.deleted,
+        )
+    return ends.reply
 
 
 def _find_ends(host: HostAPI, request: DavRequest, resource: Resource | None) -> _Ends:
@@ -102,43 +114,16 @@ def _find_ends(host: HostAPI, request: DavRequest, resource: Resource | None) ->
     return _Ends(file, place, None if replaced is None else replaced.file)
 
 
-def _created(transfer: Transfer, ends: _Ends) -> Reply:
+@contextmanager
+def _conflicts() -> Iterator[None]:
+    """Answer 412 if another request has changed the destination in the meantime."""
     try:
-        transfer(ends.place, ends.place.name, "fail")
+        yield
     except ApiError as error:
-        if error.code == _NAME_CONFLICT:
+        if error.code in _CONFLICTS:
             raise DavError(HTTPStatus.PRECONDITION_FAILED, str(error)) from error
         raise
-    return Reply(HTTPStatus.CREATED, {"Content-Length": "0"})
-
-
-def _put_in_place(host: HostAPI, file: FileInfo, ends: _Ends, *, undo: Callable[[], object]) -> None:
-    """Delete what is at the destination, and give a file or folder its name.
-
-    The file or folder has a temporary name next to it. So everything that can be refused is refused
-    before something is deleted.
-    """
-    if ends.replaced is not None:
-        try:
-            host.files.delete(ends.replaced.tenant_id, ends.replaced.id)
-        except ApiError:
-            undo()
-            raise
-    host.files.move(file.tenant_id, file.id, name=ends.place.name)
 
 
 def _read_attributes(host: HostAPI, file: FileInfo) -> FileInfo:
     return host.files.stat(file.tenant_id, file.id, with_attributes=True)
-
-
-def _temporary_name() -> str:
-    return f".transfer-{token_hex(8)}"
-
-
-def _remove(host: HostAPI, copied: FileInfo) -> None:
-    host.files.delete(copied.tenant_id, copied.id)
-
-
-def _move_back(host: HostAPI, file: FileInfo, *, is_rename: bool) -> None:
-    parent_id = UNCHANGED if is_rename else file.parent_id
-    host.files.move(file.tenant_id, file.id, parent_id, file.name)

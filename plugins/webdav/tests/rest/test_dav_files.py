@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.support.api import Api
 from tests.support.databases import on_sqlite
+from tests.support.statements import failing_statement
 from tests.support.webdav import DAV, PLUGINS, Drive, Space, basic
 
 OWNCLOUD = "{http://owncloud.org/ns}"
@@ -147,6 +148,22 @@ class TestDestinations:
         assert drive.names("Two") == ["One.txt"]
         trash = space.api.get(f"{space.path}/trash", by=space.person).json["data"]
         assert [entry["name"] for entry in trash] == ["Two"]
+        assert drive.names() == (["One/", "Two/"] if method == "COPY" else ["Two/"])
+
+    def test_a_failure_at_any_statement_leaves_nothing_half(self, space: Space, method: str) -> None:
+        drive = space.drive
+        for folder in ("One", "Two"):
+            drive.send("MKCOL", folder)
+            drive.put(f"{folder}/{folder}.txt", b"x")
+
+        failures = 0
+        while drive.names("Two") == ["Two.txt"]:
+            assert (drive.names(), drive.names("One")) == (["One/", "Two/"], ["One.txt"])
+            with failing_statement(failures):
+                drive.transfer(method, "One", "Two")
+            failures += 1
+        assert failures > 10
+        assert drive.names("Two") == ["One.txt"]
         assert drive.names() == (["One/", "Two/"] if method == "COPY" else ["Two/"])
 
     def test_nothing_replaces_itself_or_what_contains_it(self, space: Space, method: str) -> None:

@@ -16,7 +16,7 @@ from strongroom.content.nodes.access import AccessControl, NodeView, get_ceiling
 from strongroom.content.nodes.attributes import copy_attributes
 from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.events import FileAction
-from strongroom.content.nodes.file_writer import FileWriter
+from strongroom.content.nodes.file_writer import FileWriter, Prepare, prepare_nothing
 from strongroom.content.nodes.models import NODE, Node, NodeType, nodes
 from strongroom.content.nodes.names import normalize_name
 from strongroom.content.nodes.tree import FileContent, ParentRef, Tree
@@ -87,11 +87,21 @@ class CopyingService:
     _file_writer: FileWriter
     _quota: Quota
 
-    def copy(self, caller: AnyCaller, tenant_id: str, node_id: str, request: Copy) -> NodeView:
+    def copy(
+        self,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str,
+        request: Copy,
+        prepare: Prepare = prepare_nothing,
+    ) -> NodeView:
         """Copy a file, or a folder with its content, into a folder or to the top level.
 
         The caller owns the copies. Grants are not copied; attributes and scan states are, because the
         content is the same.
+
+        Args:
+            prepare: called first, in the same transaction.
 
         Raises:
             ValidationFailed: the name is invalid.
@@ -107,6 +117,7 @@ class CopyingService:
         """
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
+            prepare(connection)
             return self.copy_within(connection, caller, tenant_id, node_id, request, NodeBudget())
 
     def copy_within(

@@ -9,7 +9,7 @@ from strongroom.content.nodes.access import AccessControl, NodeAccess, NodeView
 from strongroom.content.nodes.destinations import OnConflict
 from strongroom.content.nodes.events import FileAction
 from strongroom.content.nodes.expiry import ExpiryRules
-from strongroom.content.nodes.file_writer import FileWriter
+from strongroom.content.nodes.file_writer import FileWriter, Prepare, prepare_nothing
 from strongroom.content.nodes.models import Node, NodeType
 from strongroom.content.nodes.names import normalize_name
 from strongroom.content.nodes.node_removal import NodeRemoval
@@ -57,8 +57,12 @@ class MovingService:
         name: str,
         revision: int | None,
         on_conflict: OnConflict = OnConflict.FAIL,
+        prepare: Prepare = prepare_nothing,
     ) -> NodeView:
         """Rename a node.
+
+        Args:
+            prepare: called first, in the same transaction.
 
         Raises:
             ValidationFailed: the name is invalid.
@@ -70,6 +74,7 @@ class MovingService:
         name = normalize_name(name)
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
+            prepare(connection)
             view = self._access.require(connection, caller, tenant_id, node_id, operations.RENAME)
             require_revision(view.node, revision)
             parent_id = view.node.parent_id or tenant_id
@@ -77,7 +82,13 @@ class MovingService:
             return NodeView(renamed, view.permission)
 
     def move(
-        self, caller: AnyCaller, tenant_id: str, node_id: str, request: Move, revision: int | None
+        self,
+        caller: AnyCaller,
+        tenant_id: str,
+        node_id: str,
+        request: Move,
+        revision: int | None,
+        prepare: Prepare = prepare_nothing,
     ) -> NodeView:
         """Move a node with its subtree into another folder or to the top level, or rename it.
 
@@ -85,6 +96,9 @@ class MovingService:
 
         Grants on the node and below it remain. Grants on the folders it leaves no longer apply to it, so
         the caller may lose access as well.
+
+        Args:
+            prepare: called first, in the same transaction.
 
         Raises:
             ValidationFailed: the name is invalid.
@@ -103,6 +117,7 @@ class MovingService:
             # All changes of the shape of a tenant's tree take this lock, so the checks below hold
             # until the commit.
             self._access.memberships.lock_tenant(connection, tenant_id)
+            prepare(connection)
             return self.move_within(connection, caller, tenant_id, node_id, request, revision)
 
     def move_within(

@@ -10,7 +10,14 @@ from strongroom.content.nodes import operations
 from strongroom.content.nodes.access import AccessControl, NodeAccessQuery, NodeView, get_ceiling
 from strongroom.content.nodes.destinations import OnConflict, Target
 from strongroom.content.nodes.file_erasers import FileErasers
-from strongroom.content.nodes.file_writer import Attach, FileWriter, IncomingFile, attach_nothing
+from strongroom.content.nodes.file_writer import (
+    Attach,
+    FileWriter,
+    IncomingFile,
+    Prepare,
+    attach_nothing,
+    prepare_nothing,
+)
 from strongroom.content.nodes.models import (
     NODE_VERSION,
     Node,
@@ -69,8 +76,12 @@ class FileService:
         parent_id: str | None,
         name: str,
         on_conflict: OnConflict,
+        prepare: Prepare = prepare_nothing,
     ) -> NodeView:
         """Create a folder in a folder, or at the top level.
+
+        Args:
+            prepare: called first, in the same transaction.
 
         Raises:
             ValidationFailed: the name is invalid.
@@ -82,6 +93,7 @@ class FileService:
         name = normalize_name(name)
         with self._database.write() as connection:
             self._access.memberships.lock_tenant(connection, tenant_id)
+            prepare(connection)
             is_numbered = on_conflict is OnConflict.RENAME
             node = self._file_writer.add_folder(
                 connection, caller, tenant_id, parent_id, name, is_numbered=is_numbered

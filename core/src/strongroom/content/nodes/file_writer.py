@@ -30,6 +30,14 @@ def attach_nothing(_connection: Connection, _node: Node) -> None:
     """Store nothing more about a file."""
 
 
+Prepare = Callable[[Connection], None]
+"""Changes something else first, in the transaction of a change, which holds the tenant lock."""
+
+
+def prepare_nothing(_connection: Connection) -> None:
+    """Change nothing else."""
+
+
 class IncomingFile(Protocol):
     """A file that is being received. ``size`` is in bytes, ``None`` if unknown."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from strongroom.assembly.plugin_host.caller import AsCaller
+from strongroom.assembly.plugin_host.files.deletion import Replacing
 from strongroom.assembly.plugin_host.files.records import conflict_rule, file_info
 from strongroom.content.files.attributes import AttributeService
 from strongroom.content.files.copying import Copy, CopyingService
@@ -14,7 +14,7 @@ from strongroom.plugin_api import files as api
 from strongroom.plugin_api.changes import UNCHANGED, Unchanged
 
 
-class FileChanges(AsCaller, api.FilesAPI):
+class FileChanges(Replacing, api.FilesAPI):
     """Moves, renames, copies and deletes files."""
 
     def move(
@@ -26,15 +26,20 @@ class FileChanges(AsCaller, api.FilesAPI):
         *,
         on_conflict: api.OnConflict = "fail",
         revision: int | None = None,
+        replaces: api.FileInfo | None = None,
     ) -> api.FileInfo:
         moving, rule = self._get(MovingService), conflict_rule(on_conflict)
         if isinstance(parent_id, Unchanged):
             caller = self._caller(operations.RENAME, tenant_id, file_id)
-            return file_info(moving.rename(caller, tenant_id, file_id, name or "", revision, rule))
+            with self._deleting_first(tenant_id, replaces) as prepare:
+                return file_info(
+                    moving.rename(caller, tenant_id, file_id, name or "", revision, rule, prepare)
+                )
         # As the route: the service requires more where the parent changes.
         caller = self._caller(operations.RENAME, tenant_id, file_id, parent_id)
         request = Move(parent_id, name, rule)
-        return file_info(moving.move(caller, tenant_id, file_id, request, revision))
+        with self._deleting_first(tenant_id, replaces) as prepare:
+            return file_info(moving.move(caller, tenant_id, file_id, request, revision, prepare))
 
     def copy(
         self,
@@ -44,10 +49,13 @@ class FileChanges(AsCaller, api.FilesAPI):
         name: str | None = None,
         *,
         on_conflict: api.OnConflict = "fail",
+        replaces: api.FileInfo | None = None,
     ) -> api.FileInfo:
         request = Copy(parent_id, name, conflict_rule(on_conflict))
         caller = self._caller(operations.COPY, tenant_id, file_id, parent_id)
-        return file_info(self._get(CopyingService).copy(caller, tenant_id, file_id, request))
+        with self._deleting_first(tenant_id, replaces) as prepare:
+            copying = self._get(CopyingService)
+            return file_info(copying.copy(caller, tenant_id, file_id, request, prepare))
 
     def change_attributes(self, tenant_id: str, file_id: str, changes: Mapping[str, str | None]) -> None:
         caller = self._caller(operations.SET_ATTRIBUTES, tenant_id, file_id)

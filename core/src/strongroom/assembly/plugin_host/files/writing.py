@@ -5,12 +5,12 @@ from contextlib import AbstractContextManager
 
 from sqlalchemy import Connection
 
-from strongroom.assembly.plugin_host.caller import AsCaller
 from strongroom.assembly.plugin_host.files.content import (
     PluginContent,
     plugin_content,
     storage_errors,
 )
+from strongroom.assembly.plugin_host.files.deletion import Replacing
 from strongroom.assembly.plugin_host.files.records import conflict_rule, file_info
 from strongroom.assembly.plugin_host.files.sinks import open_sink
 from strongroom.content.files.replacing import ReplacingService
@@ -26,7 +26,7 @@ from strongroom.plugin_api.storage import ByteSource
 from strongroom.web.http.uploads import receive_upload
 
 
-class FileWrites(AsCaller, api.FilesAPI):
+class FileWrites(Replacing, api.FilesAPI):
     """Stores content."""
 
     def receive(
@@ -123,11 +123,15 @@ class FileWrites(AsCaller, api.FilesAPI):
         return attach
 
     def create_folder(
-        self, tenant_id: str, parent_id: str | None, name: str, *, on_conflict: api.OnConflict = "fail"
+        self,
+        tenant_id: str,
+        parent_id: str | None,
+        name: str,
+        *,
+        on_conflict: api.OnConflict = "fail",
+        replaces: api.FileInfo | None = None,
     ) -> api.FileInfo:
         files, rule = self._get(FileService), conflict_rule(on_conflict)
-        return file_info(
-            files.create_folder(
-                self._caller(operations.CREATE, tenant_id, parent_id), tenant_id, parent_id, name, rule
-            )
-        )
+        caller = self._caller(operations.CREATE, tenant_id, parent_id)
+        with self._deleting_first(tenant_id, replaces) as prepare:
+            return file_info(files.create_folder(caller, tenant_id, parent_id, name, rule, prepare))
