@@ -136,6 +136,16 @@ def test_a_break_glass_administrator_needs_the_second_factor(spaces: Spaces, spa
     assert refusal(spaces.api.log_in(space.admin.email)) == REQUIRED
 
 
+def test_only_named_administrators_log_in_otherwise(spaces: Spaces, space: Space) -> None:
+    deputy = join(space, "deputy")
+    spaces.api.join(space.path, space.admin, deputy, "admin")
+    app = totp.enrol(spaces.api, deputy)
+    assert space.enforce().status_code == 200
+    refused = spaces.api.log_in(deputy.email)
+    assert refusal(refused) == REQUIRED
+    assert app.secret not in refused.text
+
+
 def test_the_step_after_a_first_proof_is_refused_too(spaces: Spaces, space: Space) -> None:
     ann = join(space)
     app = totp.enrol(spaces.api, ann)
