@@ -316,6 +316,14 @@ SEAMS: Final = (
         user="company_network",
     ),
     Seam(
+        "register_address_owners",
+        "keep the directories of other tenants from the addresses of a company",
+        kind="",
+        page="login",
+        contract="state.AddressOwnersContract",
+        user="strongroom_login_sso.plugin",
+    ),
+    Seam(
         "register_file_erasers",
         "remove rows of my tables with the files that they are about",
         kind="",

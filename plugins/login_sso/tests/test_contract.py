@@ -9,6 +9,7 @@ import pytest
 from strongroom.testing.routes import RoutesContract
 from strongroom.testing.server import LiveServer, live_server
 from strongroom.testing.state import (
+    AddressOwnersContract,
     DeactivationsContract,
     JobsContract,
     LoginConditionsContract,
@@ -49,6 +50,10 @@ class TestJobs(JobsContract):
 
 class TestConditions(LoginConditionsContract):
     """What is demanded of logins."""
+
+
+class TestAddressOwners(AddressOwnersContract):
+    """The tenants of addresses."""
 
 
 class TestDeactivations(DeactivationsContract):

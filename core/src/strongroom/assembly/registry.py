@@ -63,6 +63,9 @@ class Registry:
         self.login_conditions = Collected(
             lambda: [item for part in self._parts for item in part.register_login_conditions()]
         )
+        self.address_owners = Collected(
+            lambda: [item for part in self._parts for item in part.register_address_owners()]
+        )
         self.user_exports = Collected(
             lambda: [item for part in self._parts for item in part.register_user_exports()]
         )
@@ -162,6 +165,7 @@ class Registry:
             self.file_erasers,
             self.deactivations,
             self.login_conditions,
+            self.address_owners,
             self.user_exports,
             self.resource_kinds,
         ):

@@ -22,6 +22,7 @@ from strongroom.content.tenants.user_exports import tenants_of_member
 from strongroom.extensions.observability.observers import StorageCallObserver
 from strongroom.extensions.observability.readiness import Readiness, probes
 from strongroom.extensions.own_data.own_exports import OwnExports
+from strongroom.extensions.provisioning.address_owners import AddressOwners
 from strongroom.foundation.config import Settings
 from strongroom.foundation.database import Database
 from strongroom.foundation.jobs.leases import JobLeases
@@ -104,6 +105,7 @@ class Services:
         self.get(FileErasers).erase_by(self.registry.file_erasers)
         self.get(Deactivations).end_by(self.registry.deactivations)
         self.get(RegisteredConditions).check_by(self.registry.login_conditions)
+        self.get(AddressOwners).find_by(self.registry.address_owners)
         exports = self.get(OwnExports)
         exports.read_tenants_by(tenants_of_member(self.database))
         exports.write_by(self.registry.user_exports)

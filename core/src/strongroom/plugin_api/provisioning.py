@@ -15,11 +15,12 @@ the account belongs to no other tenant, and the address only until its holder ha
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from strongroom.plugin_api.paging import ResultPage
+from strongroom.plugin_api.state import Transaction
 
 ResourceKind = Literal["user", "group"]
 
@@ -31,6 +32,13 @@ class DirectoryCounts:
     users: int
     groups: int
     errors: int
+
+
+FindAddressOwner = Callable[[Transaction, str], str | None]
+"""Returns the id of the tenant that an e-mail address belongs to, or ``None``. API 2.0.
+
+It is called in the transaction of a change, such as one by a directory, and must be short.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -362,6 +362,18 @@ class LoginConditionsContract:
             opened.check_login(user_id, method)
 
 
+class AddressOwnersContract:
+    """The rules of ``register_address_owners``. Requires a fixture ``opened``."""
+
+    @pytest.mark.parametrize("address", ["ann@acme.example", "no address", "", "@", "a" * 1000])
+    def test_an_address_that_the_plugin_does_not_know_belongs_to_no_tenant(
+        self, opened: OpenedPlugin, address: str
+    ) -> None:
+        with opened.services.database.write() as connection:
+            for find in opened.services.registry.plugin(opened.name).register_address_owners():
+                assert find(connection, address) is None
+
+
 class FileErasersContract:
     """The rules of ``register_file_erasers``. Requires a fixture ``opened``."""
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 UserEnding = Callable[["Connection", "Deactivation"], None]
 """Ends what a user can do by a part, in the transaction of the change that ends it."""
 
+FindOwner = Callable[["Connection", str], str | None]
+"""Returns the tenant that an e-mail address belongs to, or ``None``."""
+
 LoginCheck = Callable[[Any], None]
 """Accepts a login, given its ``LoginTransaction`` of :mod:`strongroom.identity.sessions`, or raises."""
 
@@ -80,6 +83,10 @@ class Part:
 
     def register_login_conditions(self) -> Iterable[LoginCheck]:
         """Return what may refuse logins whose proof is right, in their transactions."""
+        return ()
+
+    def register_address_owners(self) -> Iterable[FindOwner]:
+        """Return what knows the tenants to which e-mail addresses belong."""
         return ()
 
     def register_user_exports(self) -> Iterable[UserExport]:

@@ -12,6 +12,7 @@ from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.login_conditions import CheckLogin
 from strongroom.plugin_api.pages import FindLoginRoute
+from strongroom.plugin_api.provisioning import FindAddressOwner
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import Blueprint, ErrorKind
 from strongroom_login_oauth.routes import blueprints
@@ -64,6 +65,11 @@ def register_login_routes(host: HostAPI) -> list[FindLoginRoute]:
 @hookimpl
 def register_login_conditions(host: HostAPI) -> list[CheckLogin]:
     return [host.get_service(SingleSignOn).rules.check]
+
+
+@hookimpl
+def register_address_owners(host: HostAPI) -> list[FindAddressOwner]:
+    return [host.get_service(SingleSignOn).find_address_owner]
 
 
 @hookimpl

@@ -105,7 +105,7 @@ class SingleSignOn:
         labels = button_labels({"en": provider.label})
         return LoginRoute(begin_path(provider.id), labels, is_required=is_required)
 
-    def owns(self, transaction: Transaction, address: str) -> str | None:
+    def find_address_owner(self, transaction: Transaction, address: str) -> str | None:
         """Return the tenant that has proven the domain of an address, or ``None``."""
         domain = domain_of(address)
         return None if domain is None else self.proofs.find_owner(transaction, domain)

@@ -28,9 +28,10 @@ from strongroom.plugin_api.request import bind_to_host
 from strongroom.plugin_api.resources import ResourceKind
 from strongroom.plugin_api.state import Transaction
 from strongroom.web.core_events import CoreEvent
-from strongroom.web.parts import FileErasure, LoginCheck, Part, UserEnding
+from strongroom.web.parts import FileErasure, FindOwner, LoginCheck, Part, UserEnding
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
@@ -80,6 +81,9 @@ class PluginPart(Part):
         make_facts = self._hosts.get(self.plugin.name).make_login_facts
         for check in self._functions("register_login_conditions"):
             yield _of_login(check, make_facts)
+
+    def register_address_owners(self) -> Iterator[FindOwner]:
+        return map(_within, self._functions("register_address_owners"))
 
     def register_user_exports(self) -> Iterator[UserExport]:
         for export in self._items("register_user_exports", UserExport):
@@ -157,11 +161,11 @@ def registration_fault(hosts: PluginHosts, plugin: Plugin) -> str | None:
     return None
 
 
-def _within(function: Callable[[Transaction, T], None]) -> Callable[[Connection, T], None]:
+def _within(function: Callable[[Transaction, T], R]) -> Callable[[Connection, T], R]:
     """Return a function of a plugin for the connection of the core's transaction."""
 
-    def run(connection: Connection, subject: T) -> None:
-        function(HostTransaction(connection), subject)
+    def run(connection: Connection, subject: T) -> R:
+        return function(HostTransaction(connection), subject)
 
     return run
 

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from strongroom.activity.audit.services import AuditServices
 from strongroom.content.tenants.services import TenantServices
+from strongroom.extensions.provisioning.address_owners import AddressOwners
 from strongroom.extensions.provisioning.directories import DirectoryService
 from strongroom.extensions.provisioning.directory_errors import DirectoryErrors
 from strongroom.extensions.provisioning.groups import ProvisionedGroups
@@ -68,8 +69,13 @@ class ProvisioningServices(ServiceGroup):
             self._users.suspension_ends,
             self._accounts.deletion,
             self.handovers,
+            self.address_owners,
             self._audit,
         )
+
+    @cached_property
+    def address_owners(self) -> AddressOwners:
+        return AddressOwners()
 
     @cached_property
     def groups(self) -> ProvisionedGroups:

@@ -30,6 +30,7 @@ from strongroom.clock import Clock, next_revision
 from strongroom.content.tenants.memberships import Memberships
 from strongroom.content.tenants.models import Role, tenant_members, tenants
 from strongroom.content.tenants.service import TenantService
+from strongroom.extensions.provisioning.address_owners import AddressOwners
 from strongroom.extensions.provisioning.directories import DirectoryService
 from strongroom.extensions.provisioning.handovers import Handovers
 from strongroom.extensions.provisioning.models import (
@@ -178,6 +179,7 @@ class ProvisionedUsers:
     _suspension_ends: SuspensionEnds
     _deletion: AccountDeletion
     _handovers: Handovers
+    _owners: AddressOwners
     _audit: AuditService
 
     def provision(
@@ -354,6 +356,7 @@ class ProvisionedUsers:
         user = self._users.create(connection, state.name)
         if state.email is not None:
             (credential,) = identified(self._credentials, {EMAIL: state.email})
+            self._owners.require_free(connection, directory.tenant_id, credential.value)
             self._credentials.bind(connection, user.id, credential, is_verified=False)
         self._record(connection, "user.create", identity, user.id, origin, {"type": user.type})
         if state.locale is not None:
@@ -441,6 +444,8 @@ class ProvisionedUsers:
             return
         if is_verified or not self._is_managed(connection, directory, user_id):
             raise NotManagedHere.of_field("email", "not-managed", NotManagedHere.message)
+        if new is not None:
+            self._owners.require_free(connection, directory.tenant_id, new.value)
         self._credentials.release(connection, user_id, EMAIL)
         if new is not None:
             self._credentials.bind(connection, user_id, new, is_verified=False)

@@ -36,6 +36,7 @@ from strongroom.plugin_api.pages import (
     StaticFiles,
 )
 from strongroom.plugin_api.password_schemes import PasswordScheme
+from strongroom.plugin_api.provisioning import FindAddressOwner
 from strongroom.plugin_api.pruning import PruneStep
 from strongroom.plugin_api.resources import ResourceKind
 from strongroom.plugin_api.scanning import ContentScanner
@@ -147,6 +148,14 @@ def register_login_conditions(host: HostAPI) -> Iterable[CheckLogin]:  # type: i
     """Return functions that may refuse logins whose proof is right (API 2.0).
 
     They are called in the transaction of each login, whatever its method is.
+    """
+
+
+@hookspec
+def register_address_owners(host: HostAPI) -> Iterable[FindAddressOwner]:  # type: ignore[empty-body]
+    """Return functions that know the tenants to which e-mail addresses belong (API 2.0).
+
+    The directory of another tenant creates no user with such an address.
     """
 
 

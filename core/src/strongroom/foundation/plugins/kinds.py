@@ -206,6 +206,7 @@ HOOK_CONTRACTS: Final[Mapping[str, str]] = {
     "register_deactivations": "DeactivationsContract",
     "register_event_subscribers": "EventSubscriberContract",
     "register_file_erasers": "FileErasersContract",
+    "register_address_owners": "AddressOwnersContract",
     "register_login_conditions": "LoginConditionsContract",
     "register_invitation_pages": "InvitationPagesContract",
     "register_password_pages": "PasswordPagesContract",

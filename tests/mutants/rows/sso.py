@@ -1,0 +1,173 @@
+"""Mutants: single sign-on per tenant."""
+
+from typing import Final
+
+from tests.mutants.modules import core, sso
+
+_TAKEOVERS: Final = "login_sso/rest/test_takeovers.py"
+_LOGINS: Final = "login_sso/rest/test_logins.py"
+_ENFORCEMENT: Final = "login_sso/rest/test_enforcement.py"
+_DOMAINS: Final = "login_sso/rest/test_domains.py"
+
+ROWS: Final = (
+    sso(
+        "sso-domain-of-tenant",
+        "A domain counts for the tenant that has proven it.",
+        "proofs.py::Proofs.has_proven",
+        "domains.c.tenant_id == tenant_id, domains.c.domain == domain, self.condition()",
+        "domains.c.domain == domain, self.condition()",
+        f"{_TAKEOVERS}::test_our_provider_states_an_address_of_another_domain",
+    ),
+    sso(
+        "sso-proof-verified",
+        "A domain counts once it is proven.",
+        "proofs.py::Proofs.condition",
+        "domains.c.verified_at.is_not(None),",
+        "domains.c.created_at.is_not(None),",
+        f"{_DOMAINS}::test_a_domain_is_of_one_tenant",
+    ),
+    sso(
+        "sso-proof-grace",
+        "A domain whose record has disappeared counts for the grace only.",
+        "proofs.py::Proofs.condition",
+        "or_(domains.c.lost_since.is_(None), domains.c.lost_since > now - options.grace),",
+        "",
+        f"{_DOMAINS}::test_a_proof_that_disappears_counts_for_the_grace_only",
+    ),
+    sso(
+        "sso-proof-unchecked",
+        "A domain counts for a time after the last good check only.",
+        "proofs.py::Proofs.condition",
+        "domains.c.proven_at > now - options.unchecked,",
+        "",
+        f"{_DOMAINS}::test_a_resolver_that_fails_does_not_count_as_missing",
+    ),
+    sso(
+        "sso-domain-owner",
+        "A proof that has not failed is not taken over.",
+        "tenant_domains.py::TenantDomains._take_over",
+        "if other.lost_since is None and self._proofs.is_proven(other):",
+        "if False:",
+        f"{_DOMAINS}::test_a_domain_is_of_one_tenant",
+    ),
+    sso(
+        "sso-domain-of-caller",
+        "Administrators see and verify domains of their tenant only.",
+        "tenant_domains.py::_find",
+        "if domain is None or domain.tenant_id != tenant_id:",
+        "if domain is None:",
+        f"{_DOMAINS}::test_an_administrator_sees_no_domain_of_another_tenant",
+    ),
+    sso(
+        "sso-administrators",
+        "Administrators of the tenant manage its sign-in.",
+        "administrators.py::Administrators.require",
+        "if caller is None or self._host.tenants.role(tenant_id) != _ADMIN:",
+        "if caller is None:",
+        f"{_TAKEOVERS}::TestOtherTenants::test_nobody_changes_the_sign_in_of_another_tenant",
+    ),
+    sso(
+        "sso-provider-of-tenant",
+        "Administrators change providers of their tenant only.",
+        "identity_providers.py::_view",
+        "if row is None or row.tenant_id != tenant_id:",
+        "if row is None:",
+        f"{_LOGINS}::TestProviders::test_only_administrators_of_the_tenant_manage_them",
+    ),
+    sso(
+        "sso-address",
+        "A login needs a verified address in a proven domain.",
+        "provider.py::SpaceProvider.identify",
+        "if not addresses or not all(map(self.has_proven, addresses)):",
+        "if False:",
+        f"{_LOGINS}::TestAddresses::test_others_are_refused",
+    ),
+    sso(
+        "sso-unverified-address",
+        "An address that the provider calls unverified is none.",
+        "provider.py::SpaceProvider.verified_email",
+        "if self.addresses_verified and name not in claims:",
+        "if self.addresses_verified:",
+        f"{_LOGINS}::TestAddresses::test_a_provider_may_count_addresses_as_verified",
+    ),
+    sso(
+        "sso-proof-in-transaction",
+        "The domain is proven when the login ends, also after a second factor.",
+        "login_rules.py::LoginRules._join",
+        "raise ApiError(DOMAIN_ELSEWHERE)",
+        "pass",
+        f"{_LOGINS}::TestAddresses::test_a_proof_that_ends_during_a_second_factor_ends_the_login",
+    ),
+    sso(
+        "sso-account-elsewhere",
+        "An address leads to no account of another tenant.",
+        "login_rules.py::LoginRules._join",
+        "if login.is_by_contact and roles:",
+        "if False:",
+        f"{_TAKEOVERS}::TestOtherTenants::test_a_user_of_another_tenant_with_an_address_of_our_domain",
+    ),
+    sso(
+        "sso-leavers",
+        "A removed member does not come back by a login.",
+        "login_rules.py::LoginRules._join",
+        "if not provider.joins or self._has_left(tx, provider.tenant_id, login.user_id):",
+        "if not provider.joins:",
+        f"{_LOGINS}::TestAccountsThatExist::test_a_removed_member_needs_an_invitation",
+    ),
+    sso(
+        "sso-enforced",
+        "Members of a tenant with enforced single sign-on log in by it only.",
+        "login_rules.py::LoginRules._require_provider",
+        "if tenant_id in {item.tenant_id for item in due}:",
+        "if True:",
+        f"{_TAKEOVERS}::TestEnforcedTenant::test_no_other_method_logs_a_member_in",
+    ),
+    sso(
+        "sso-break-glass-named",
+        "Only named administrators log in otherwise.",
+        "login_rules.py::LoginRules._require_provider",
+        "if not (is_admin and login.has_second_factor and self._is_named(tx, item, login.user_id)):",
+        "if not (is_admin and login.has_second_factor):",
+        f"{_ENFORCEMENT}::test_only_named_administrators_log_in_otherwise",
+    ),
+    sso(
+        "sso-break-glass-factor",
+        "A break-glass administrator has a second factor.",
+        "login_rules.py::LoginRules._require_provider",
+        "if not (is_admin and login.has_second_factor and self._is_named(tx, item, login.user_id)):",
+        "if not (is_admin and self._is_named(tx, item, login.user_id)):",
+        f"{_ENFORCEMENT}::test_a_break_glass_administrator_needs_the_second_factor",
+    ),
+    sso(
+        "sso-break-glass-role",
+        "A break-glass administrator still administers the tenant.",
+        "login_rules.py::LoginRules._require_provider",
+        "if not (is_admin and login.has_second_factor and self._is_named(tx, item, login.user_id)):",
+        "if not (login.has_second_factor and self._is_named(tx, item, login.user_id)):",
+        f"{_ENFORCEMENT}::test_a_break_glass_administrator_must_still_be_one",
+    ),
+    sso(
+        "sso-tried",
+        "A provider is enforced after an administrator has logged in by it.",
+        "identity_providers.py::IdentityProviders._require_enforceable",
+        "raise ApiError(NOT_TRIED)",
+        "pass",
+        f"{_ENFORCEMENT}::test_it_needs_a_login_of_an_administrator_within_an_hour",
+    ),
+    core(
+        "directories-domains",
+        "The directory of a tenant creates no user with an address of another tenant.",
+        "extensions/provisioning/address_owners.py::AddressOwners.require_free",
+        "raise CredentialTaken",
+        "pass",
+        "login_sso/rest/test_directories.py::test_another_tenants_directory_creates_no_such_user",
+    ),
+    core(
+        "login-conditions",
+        "The conditions of plugins hold for each login.",
+        "identity/sessions/registered_conditions.py::RegisteredConditions.in_transaction",
+        "check(transaction)",
+        "pass",
+        "rest/test_login_conditions.py::test_a_right_password_is_refused_from_elsewhere",
+    ),
+)
