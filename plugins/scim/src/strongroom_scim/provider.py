@@ -1,7 +1,7 @@
 """What the service provides: resource types, capabilities, and which deviations it tolerates."""
 
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final, Self
 
 from scim2_models import (
     AuthenticationScheme,
@@ -78,6 +78,10 @@ class DirectoryMember(GroupMember):
     """A member of a group, whose name no client says: the user has it."""
 
     display: Annotated[str | None, Mutability.read_only] = None
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        """Return a copy. It has nothing but texts, and a group has thousands of them."""
+        return self.model_copy()
 
 
 class DirectoryGroup(Group):
