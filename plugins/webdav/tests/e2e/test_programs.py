@@ -4,12 +4,13 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
 from tests.support.campaign import campaign_size
@@ -36,12 +37,12 @@ class Mount:
         sent["Authorization"] = basic(self.key)
         return self.server.request(method, f"/dav/Drive/{path}", headers=sent, body=body)
 
-    def run(self, *command: str, stdin: str = "") -> str:
+    def run(self, *command: str | Path, stdin: str = "", env: Mapping[str, str] | None = None) -> str:
         """Run a program, and return its output."""
         result = subprocess.run(
             command,
             input=stdin,
-            env={**os.environ, "HOME": str(self.server.folder)},
+            env={**os.environ, "HOME": str(self.server.folder), **(env or {})},
             capture_output=True,
             text=True,
             timeout=SECONDS,
@@ -49,6 +50,28 @@ class Mount:
         )
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout + result.stderr
+
+    def rclone(self, *command: str | Path) -> str:
+        """Run rclone, to which the space is the remote ``drive:``."""
+        flags = ("--transfers", "8", "--config", os.devnull)
+        return self.run("rclone", *command, *flags, env=self.remote)
+
+    @cached_property
+    def remote(self) -> Mapping[str, str]:
+        """The environment of rclone."""
+        values = {
+            "TYPE": "webdav",
+            "URL": f"{self.server.url}/dav/Drive/",
+            "VENDOR": "owncloud",
+            "USER": "any",
+            "PASS": self.run("rclone", "obscure", self.key).strip(),
+        }
+        return {f"RCLONE_CONFIG_DRIVE_{name}": value for name, value in values.items()}
+
+
+def can_mount() -> bool:
+    """Return whether this process may mount file systems of davfs2."""
+    return shutil.which("mount.davfs") is not None and Path("/dev/fuse").exists() and os.geteuid() == 0
 
 
 @pytest.fixture(scope="module")
@@ -86,21 +109,108 @@ def test_cadaver_uses_a_drive(mount: Mount, tmp_path: Path) -> None:
     assert "c.txt" in output
 
 
+needs_rclone = pytest.mark.skipif(shutil.which("rclone") is None, reason="needs rclone")
+
+
+def write_files(folder: Path, count: int, size: int = 1024) -> None:
+    for number in range(count):
+        below = folder / f"folder {number % 10}"
+        below.mkdir(exist_ok=True, parents=True)
+        (below / f"{number} é.bin").write_bytes(os.urandom(size))
+
+
+def read_files(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
 @pytest.mark.extended
-@pytest.mark.skipif(shutil.which("rclone") is None, reason="needs rclone")
+@needs_rclone
 def test_rclone_synchronizes_a_folder(mount: Mount, tmp_path: Path) -> None:
-    for number in range(FILES):
-        folder = tmp_path / f"folder {number % 10}"
-        folder.mkdir(exist_ok=True)
-        (folder / f"{number} é.bin").write_bytes(os.urandom(1024))
-    remote = f":webdav,url='{mount.server.url}/dav/Drive/',vendor=owncloud,user=any:rclone"
-    secret = mount.run("rclone", "obscure", mount.key).strip()
-    flags = ["--webdav-pass", secret, "--transfers", "8", "--config", "/dev/null"]
-    mount.run("rclone", "sync", str(tmp_path), remote, *flags)
-    mount.run("rclone", "check", "--download", str(tmp_path), remote, *flags)
+    write_files(tmp_path, FILES)
+    mount.rclone("sync", tmp_path, "drive:sync")
+    mount.rclone("check", "--download", tmp_path, "drive:sync")
     # The times are the same, so a second run transfers nothing.
-    output = mount.run("rclone", "sync", "-v", "--stats-one-line", str(tmp_path), remote, *flags)
+    output = mount.rclone("sync", "-v", "--stats-one-line", tmp_path, "drive:sync")
     assert "Copied" not in output, output[-2000:]
+
+
+@pytest.mark.extended
+@needs_rclone
+def test_rclone_synchronizes_changes_of_both_sides(mount: Mount, tmp_path: Path) -> None:
+    here, other, work = (tmp_path / name for name in ("here", "other", "work"))
+    write_files(here, 40)
+    command = ("bisync", here, "drive:both", "--workdir", work)
+    mount.rclone("mkdir", "drive:both")
+    mount.rclone(*command, "--resync")
+    (here / "folder 1/1 é.bin").write_bytes(b"changed here")
+    (here / "folder 2/2 é.bin").unlink()
+    (here / "here.txt").write_bytes(b"new here")
+    assert mount.send("PUT", "both/folder%203/3%20%C3%A9.bin", b"changed there").status == 204
+    assert mount.send("DELETE", "both/folder%204/4%20%C3%A9.bin").status == 204
+    assert mount.send("PUT", "both/there.txt", b"new there").status == 201
+    mount.rclone(*command)
+    mount.rclone("copy", "drive:both", other)
+    files = read_files(here)
+    assert files == read_files(other)
+    assert files["folder 1/1 é.bin"] == b"changed here"
+    assert files["folder 3/3 é.bin"] == b"changed there"
+    assert {"here.txt", "there.txt"} <= files.keys()
+    assert files.keys().isdisjoint({"folder 2/2 é.bin", "folder 4/4 é.bin"})
+    mount.rclone("check", "--download", here, "drive:both")
+
+
+@pytest.mark.extended
+@needs_rclone
+@pytest.mark.skipif(shutil.which("restic") is None, reason="needs restic")
+def test_restic_stores_and_restores_backups(mount: Mount, tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    write_files(source, 60, 64 * 1024)
+    repository = ("-r", "rclone:drive:backups", "--no-cache")
+    env = {**mount.remote, "RCLONE_CONFIG": os.devnull, "RESTIC_PASSWORD": "secret"}
+
+    def restic(*command: str | Path) -> str:
+        return mount.run("restic", *repository, *command, env=env)
+
+    restic("init")
+    restic("backup", source)
+    (source / "second.txt").write_bytes(b"second")
+    restic("backup", source)
+    restic("check", "--read-data")
+    restic("restore", "latest", "--target", target)
+    assert read_files(target / source.relative_to("/")) == read_files(source)
+    restic("forget", "--keep-last", "1", "--prune")
+    restic("check", "--read-data")
+
+
+@pytest.mark.extended
+@pytest.mark.skipif(not can_mount(), reason="needs davfs2, /dev/fuse and root")
+def test_davfs2_mounts_a_space(mount: Mount, tmp_path: Path) -> None:
+    drive, secrets, settings = (tmp_path / name for name in ("drive", "secrets", "settings"))
+    address = f"{mount.server.url}/dav/Drive/"
+    drive.mkdir()
+    secrets.write_text(f"{address} any {mount.key}\n")
+    secrets.chmod(0o600)
+    settings.write_text(f"secrets {secrets}\nuse_locks 1\ndelay_upload 0\n")
+    mount.run("mount", "-t", "davfs", "-o", f"conf={settings}", address, drive)
+    write_files(tmp_path / "local", 5)
+    files = read_files(tmp_path / "local")
+    try:
+        (drive / "davfs").mkdir()
+        for name, content in files.items():
+            (drive / "davfs" / name).parent.mkdir()
+            (drive / "davfs" / name).write_bytes(content)
+        (drive / "davfs/folder 1/1 é.bin").rename(drive / "davfs/moved.bin")
+        (drive / "davfs/folder 2/2 é.bin").unlink()
+    finally:
+        # It returns when everything is stored.
+        mount.run("umount", drive)
+    files["moved.bin"] = files.pop("folder 1/1 é.bin")
+    gone = ("folder 1/1 é.bin", "folder 2/2 é.bin")
+    del files["folder 2/2 é.bin"]
+    for name, content in files.items():
+        assert mount.send("GET", f"davfs/{quote(name)}").body == content
+    assert {mount.send("GET", f"davfs/{quote(name)}").status for name in gone} == {404}
 
 
 def test_a_body_that_breaks_off_leaves_nothing(mount: Mount) -> None:
