@@ -10,6 +10,7 @@ from strongroom.testing.host import (
     FileSinkContract,
     LeasesContract,
     LoginsContract,
+    ProvisioningContract,
     TenantWritesContract,
     UserWritesContract,
     ValuesContract,
@@ -49,3 +50,7 @@ class TestTenantWrites(TenantWritesContract):
 
 class TestUserWrites(UserWritesContract):
     pass
+
+
+class TestProvisioning(ProvisioningContract):
+    """Users and groups of directories."""

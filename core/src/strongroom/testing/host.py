@@ -1,4 +1,4 @@
-"""Contracts of what the host does for plugins: leases, values, logins, files, tenants and users.
+"""Contracts of what the host does for plugins: leases, values, logins, files, tenants and people.
 
 A plugin that depends on them runs them against the version of the server that it is installed with::
 
@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from io import BytesIO
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -23,6 +24,13 @@ import pytest
 
 from strongroom.plugin_api.files import FileInfo
 from strongroom.plugin_api.login import Credential, VerifiedCredential
+from strongroom.plugin_api.provisioning import (
+    GroupRecord,
+    ProvisionedUserInfo,
+    ProvisioningAPI,
+    RefusedRequest,
+    UserRecord,
+)
 from strongroom.plugin_api.state import ValueStore
 from strongroom.plugin_api.web import ApiError
 from strongroom.testing.state import OpenedPlugin
@@ -321,6 +329,149 @@ class UserWritesContract:
         with opened.host.acting_as(opened.create_user("Root", admin=True)):
             users.delete(ada.id)
             assert users.find(external_id="hr-1") is None
+
+
+class ProvisioningContract:
+    """The rules of ``host.provisioning``. Requires a fixture ``opened``."""
+
+    @pytest.fixture
+    def administrator(self, opened: OpenedPlugin) -> str:
+        """An administrator of the tenant."""
+        return opened.create_user()
+
+    @pytest.fixture
+    def tenant(self, opened: OpenedPlugin, administrator: str) -> str:
+        """A tenant with a directory."""
+        return opened.create_tenant(administrator)
+
+    @pytest.fixture
+    def provisioning(
+        self, opened: OpenedPlugin, administrator: str, tenant: str
+    ) -> Iterator[ProvisioningAPI]:
+        """The methods, for the directory of the tenant as the caller."""
+        account = opened.create_directory(tenant, administrator)
+        with opened.acting_as_directory(tenant, account):
+            yield opened.host.provisioning
+
+    def test_a_user_is_created_once_and_found_by_each_name(
+        self, provisioning: ProvisioningAPI, tenant: str
+    ) -> None:
+        user, is_new = provisioning.provision_user(tenant, _ANN)
+        assert is_new
+        assert provisioning.provision_user(tenant, _ANN) == (user, False)
+        assert provisioning.user(tenant, user.id) == user
+        lookups: tuple[dict[str, Any], ...] = (
+            {"login_name": "ANN@acme.example"},
+            {"external_id": "e1"},
+            {"email": "Ann@acme.example"},
+        )
+        for chosen in lookups:
+            assert provisioning.users(tenant, **chosen) == (1, [user])
+        assert provisioning.users(tenant, external_id="E1") == (0, [])
+
+    def test_what_others_have_is_refused(
+        self, opened: OpenedPlugin, provisioning: ProvisioningAPI, tenant: str
+    ) -> None:
+        provisioning.provision_user(tenant, _ANN)
+        opened.create_user("Eve", contact=Credential("email", "eve@acme.example"))
+        for record in (
+            replace(_ANN, external_id="e2"),
+            replace(_ANN, login_name="another", external_id="e2", email="eve@acme.example"),
+            replace(_ANN, login_name="ANN@ACME.EXAMPLE", external_id="e2", email=None),
+        ):
+            with _error("credential-taken"):
+                provisioning.provision_user(tenant, record)
+
+    def test_other_users_do_not_exist(
+        self, opened: OpenedPlugin, provisioning: ProvisioningAPI, tenant: str, administrator: str
+    ) -> None:
+        for user in (administrator, opened.create_user("Eve"), str(uuid4())):
+            with _error("not-found"):
+                provisioning.user(tenant, user)
+            with _error("not-found"):
+                provisioning.change_user(tenant, user, _ANN)
+            with _error("not-found"):
+                provisioning.remove_user(tenant, user)
+            with _error("not-a-member"):
+                provisioning.provision_group(tenant, GroupRecord("Sales", member_ids={user}))
+
+    def test_versions_change_with_what_is_said(
+        self, provisioning: ProvisioningAPI, tenant: str, ann: ProvisionedUserInfo
+    ) -> None:
+        assert provisioning.change_user(tenant, ann.id, _ANN).version == ann.version
+        changed = provisioning.change_user(tenant, ann.id, replace(_ANN, name="Ann King"))
+        assert (changed.name, changed.version != ann.version) == ("Ann King", True)
+        with _error("revision-conflict"):
+            provisioning.change_user(tenant, ann.id, _ANN, version=ann.version)
+
+    def test_a_user_who_is_not_active_leaves_and_returns(
+        self, provisioning: ProvisioningAPI, tenant: str, ann: ProvisionedUserInfo
+    ) -> None:
+        group = provisioning.provision_group(tenant, GroupRecord("Sales", member_ids={ann.id}))
+        assert not provisioning.change_user(tenant, ann.id, replace(_ANN, is_active=False)).is_active
+        assert provisioning.group_members(tenant, group.id) == []
+        assert provisioning.users(tenant)[0] == 1
+        assert provisioning.change_user(tenant, ann.id, _ANN).is_active
+        provisioning.remove_user(tenant, ann.id)
+        assert provisioning.users(tenant) == (0, [])
+
+    def test_groups_have_members_of_the_directory(
+        self, provisioning: ProvisioningAPI, tenant: str, ann: ProvisionedUserInfo
+    ) -> None:
+        group = provisioning.provision_group(tenant, GroupRecord("Sales", "g1", {ann.id}))
+        assert [item.id for item in provisioning.group_members(tenant, group.id)] == [ann.id]
+        assert provisioning.groups(tenant, member_id=ann.id) == (1, [group])
+        of_users = provisioning.groups_of_users(tenant, [ann.id])
+        assert [item.name for item in of_users[ann.id]] == ["Sales"]
+        same = provisioning.change_group(tenant, group.id, GroupRecord("Sales", "g1"))
+        assert same.version == group.version
+        changed = provisioning.change_group(tenant, group.id, GroupRecord("Sales", "g1", ()))
+        assert changed.version != group.version
+        with _error("group-name-taken"):
+            provisioning.provision_group(tenant, GroupRecord("Other", "g1"))
+        provisioning.remove_group(tenant, group.id)
+        with _error("not-found"):
+            provisioning.group(tenant, group.id)
+
+    def test_errors_stay_until_a_success(
+        self, opened: OpenedPlugin, provisioning: ProvisioningAPI, tenant: str, administrator: str
+    ) -> None:
+        refused = RefusedRequest(409, "uniqueness", "Taken.")
+        provisioning.record_result(tenant, "user", refused, name="Ben")
+        provisioning.record_result(tenant, "user", refused, name="ben")
+        directory = provisioning.directory(tenant)
+        with opened.host.acting_as(administrator):
+            (error,) = provisioning.errors(tenant, directory.id).items
+            assert (error.name, error.status, error.code, error.count) == ("ben", 409, "uniqueness", 2)
+            (listed,) = provisioning.directories(tenant).items
+            assert listed.counts is not None
+            assert listed.counts.errors == 1
+        provisioning.record_result(tenant, "user", None, name="BEN")
+        with opened.host.acting_as(administrator):
+            assert provisioning.errors(tenant, directory.id).total == 0
+
+    def test_only_a_registered_account_provisions(
+        self, opened: OpenedPlugin, tenant: str, administrator: str
+    ) -> None:
+        provisioning = opened.host.provisioning
+        with opened.host.acting_as(administrator), _error("forbidden"):
+            provisioning.provision_user(tenant, _ANN)
+        other = opened.create_tenant(opened.create_user("Eve"))
+        reader = opened.create_directory(tenant, administrator, may_write=False)
+        with opened.acting_as_directory(tenant, reader):
+            assert provisioning.users(tenant) == (0, [])
+            with _error("forbidden"):
+                provisioning.provision_user(tenant, _ANN)
+            with _error("forbidden"):
+                provisioning.users(other)
+
+    @pytest.fixture
+    def ann(self, provisioning: ProvisioningAPI, tenant: str) -> ProvisionedUserInfo:
+        """A user of the directory."""
+        return provisioning.provision_user(tenant, _ANN)[0]
+
+
+_ANN = UserRecord("ann@acme.example", "Ann", "e1", "ann@acme.example")
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from typing import Any, Final
 
 import pytest
 
+from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.deactivation import DeactivationCause
 from strongroom.plugin_api.discovery import DiscoveryDocument
 from strongroom.plugin_api.erasers import RemovedFiles
@@ -153,6 +154,28 @@ class OpenedPlugin:
         service = import_module("strongroom.content.tenants.groups.service").GroupService
         identity = caller.Identity(user_id, caller.ADMIN, "")
         return str(self.services.get(service).create(identity, tenant_id, name, caller.Origin()).id)
+
+    def create_directory(self, tenant_id: str, user_id: str, *, may_write: bool = True) -> str:
+        """Register a service account as a directory, as an administrator; return the account's id."""
+        caller = import_module("strongroom.foundation.caller")
+        service = import_module("strongroom.extensions.service_accounts.service").ServiceAccountService
+        identity = caller.Identity(user_id, caller.ADMIN, "")
+        account = self.services.get(service).create(identity, tenant_id, "Directory", caller.Origin())
+        with self.host.acting_as(user_id):
+            provisioning = self.host.provisioning
+            provisioning.register_directory(tenant_id, "Directory", account.id, may_write=may_write)
+        return str(account.id)
+
+    @contextmanager
+    def acting_as_directory(self, tenant_id: str, account_id: str) -> Iterator[None]:
+        """Let the plugin act as a service account with a key of the tenant for users and groups."""
+        caller = import_module("strongroom.foundation.caller")
+        acting = import_module("strongroom.assembly.plugin_host.acting")
+        scopes = frozenset({Scope.USERS_READ.value, Scope.USERS_WRITE.value})
+        key = caller.KeyLimits("", scopes, tenant_id, None, 0)
+        identity = caller.Identity(account_id, caller.SERVICE, "", key=key)
+        with acting.acting_with(identity):
+            yield
 
     def begin_login(self, user_id: str, method: str, verified: VerifiedCredential) -> str:
         """Bind a credential to a user, begin a login that it proves, and return an access token."""

@@ -34,6 +34,16 @@ PERMISSIONS: Final[Mapping[str, Permission]] = {
 _acting: Final[ContextVar[Identity | None]] = ContextVar("acting", default=None)
 
 
+@contextmanager
+def acting_with(identity: Identity) -> Iterator[None]:
+    """Let plugins act with an identity until the block ends."""
+    token = _acting.set(identity)
+    try:
+        yield
+    finally:
+        _acting.reset(token)
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class ActingUser:
     """Finds the user that a plugin acts as.
@@ -137,11 +147,8 @@ class ActingUser:
             key=limits,
             plugin=self.plugin,
         )
-        token = _acting.set(identity)
-        try:
+        with acting_with(identity):
             yield
-        finally:
-            _acting.reset(token)
 
     @contextmanager
     def act_as(self, user_id: str) -> Iterator[None]:
