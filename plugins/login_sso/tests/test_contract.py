@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import pytest
 
+from strongroom.testing.pages import SpaceSectionsContract
 from strongroom.testing.routes import RoutesContract
 from strongroom.testing.server import LiveServer, live_server
 from strongroom.testing.state import (
@@ -32,7 +33,7 @@ def opened(tmp_path: Path) -> Iterator[OpenedPlugin]:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     folder = tmp_path_factory.mktemp("server")
-    with live_server(folder, config=SETTINGS, plugins=["login_sso"]) as server:
+    with live_server(folder, config=SETTINGS, plugins=["login_sso", "login_pages", "console"]) as server:
         yield server
 
 
@@ -70,3 +71,11 @@ class TestRoutes(RoutesContract):
     @pytest.fixture
     def tag(self) -> str:
         return "single-sign-on"
+
+
+class TestPage(SpaceSectionsContract):
+    """The page of single sign-on of a space."""
+
+    @pytest.fixture
+    def path(self) -> str:
+        return "/single-sign-on/{tenant}/"

@@ -21,6 +21,7 @@ from tests.support.screens.providers import PROVIDERS, provider_stage
 from tests.support.screens.registration import REGISTRATION
 from tests.support.screens.shares import SHARES
 from tests.support.screens.sign_in import SIGN_IN
+from tests.support.screens.single_sign_on import SINGLE_SIGN_ON, sso_stage
 from tests.support.screens.stage import Stage, branded_stage, full_stage
 from tests.support.screens.wechat import WECHAT
 
@@ -61,6 +62,7 @@ AREAS: Final = {
     # A scan registers people, and its page has no form for the terms.
     "wechat": Area(WECHAT, branded_stage),
     "providers": Area(PROVIDERS, provider_stage),
+    "single-sign-on": Area(SINGLE_SIGN_ON, sso_stage),
     "names": Area(NAMED, named_stage),
     "brand": Area(BRAND, branded_stage),
     "console": Area(CONSOLE, console_stage),

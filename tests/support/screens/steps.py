@@ -10,7 +10,11 @@ from tests.support.screens.stage import CAPTCHA
 def log_in(visitor: Visitor, email: str = "", password: str = PASSWORD) -> None:
     """Log in by the password, by default as Alice."""
     visitor.go("/account/login")
-    visitor.fill(username=email or visitor.stage.alice.email, password=password)
+    visitor.fill(username=email or visitor.stage.alice.email)
+    if visitor.page.locator("button[value=name]").count():
+        visitor.press("button[value=name]")
+        visitor.page.wait_for_selector("#password")
+    visitor.fill(password=password)
     visitor.press("button[value=password]")
 
 

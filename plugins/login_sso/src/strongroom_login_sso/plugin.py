@@ -11,16 +11,17 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.login import LoginMethod
 from strongroom.plugin_api.login_conditions import CheckLogin
-from strongroom.plugin_api.pages import FindLoginRoute
+from strongroom.plugin_api.pages import FindLoginRoute, SpaceSection
 from strongroom.plugin_api.provisioning import FindAddressOwner
 from strongroom.plugin_api.state import PluginTables
-from strongroom.plugin_api.web import Blueprint, ErrorKind
+from strongroom.plugin_api.web import Blueprint, ErrorKind, MountedApplication
 from strongroom_login_oauth.routes import blueprints
 from strongroom_login_sso import routes
 from strongroom_login_sso.errors import KINDS
 from strongroom_login_sso.method import SsoLogin
 from strongroom_login_sso.models import metadata
 from strongroom_login_sso.options import SsoOptions
+from strongroom_login_sso.pages import PREFIX, make_sso_pages
 from strongroom_login_sso.service import SingleSignOn
 
 API_VERSION = "2.0"
@@ -60,6 +61,21 @@ def register_login_routes(host: HostAPI) -> list[FindLoginRoute]:
     # Without the login method, no address leads to a provider.
     is_enabled = host.extension(SsoLogin) is not None
     return [host.get_service(SingleSignOn).find_page_route] if is_enabled else []
+
+
+@hookimpl
+def register_wsgi_applications(host: HostAPI) -> list[MountedApplication]:
+    return [make_sso_pages(host)]
+
+
+@hookimpl
+def register_space_sections() -> list[SpaceSection]:
+    labels = {"en": "Single sign-on", "zh": "单点登录"}
+    administrators = frozenset({"admin"})
+    # With the login method, the server has its routes.
+    route = "/api/v1/tenants/any/identity-providers"
+    path = f"{PREFIX}/{{tenant}}/"
+    return [SpaceSection(path, labels, "log-in", order=145, roles=administrators, route=route)]
 
 
 @hookimpl
