@@ -54,6 +54,24 @@ def show_removal_of_app(visitor: Visitor) -> None:
     visitor.follow("a[href*='/factors/']")
 
 
+HOSTILE_SPACES: Final = (
+    "<script>alert(1)</script>",
+    "W" * 255,
+    "\u0645\u0644\u0641\u0627\u062a \u202e" * 20,
+)
+"""Names of spaces: with markup, without a place for a break, and from right to left."""
+
+
+def show_drive_of_hostile_spaces(visitor: Visitor) -> None:
+    stage = visitor.stage
+    guest = stage.new_user()
+    for name in HOSTILE_SPACES:
+        tenant = stage.server.tenant(stage.maker, name)
+        stage.server.join(tenant, stage.maker, guest)
+    open_account(visitor, guest.email)
+    visitor.go("/network-drives/")
+
+
 def show_drive_password(visitor: Visitor) -> None:
     own("/network-drives/?system=macos")(visitor)
     visitor.fill(name="Laptop")
@@ -190,6 +208,12 @@ ACCOUNT: Final = (
         names=SCOPES,
     ),
     Screen("connect a computer", "webdav/drive", own("/network-drives/"), names=SYSTEMS),
+    Screen(
+        "drive of spaces with hostile names",
+        "webdav/drive",
+        show_drive_of_hostile_spaces,
+        names=f"{SYSTEMS}|{re.escape(HOSTILE_SPACES[0])}|W+",
+    ),
     Screen("commands of a drive", "webdav/drive", own("/network-drives/?system=rclone"), names=SYSTEMS),
     Screen("password of a drive", "webdav/drive", show_drive_password, names=SYSTEMS),
     Screen("invitations", "login_pages/account/invitations", show_invitations),

@@ -11,7 +11,7 @@ from strongroom.plugin_api.files import FileInfo, FileSpace
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
 from strongroom_webdav.errors import DavError
-from strongroom_webdav.requests import Path
+from strongroom_webdav.requests import Path, split_path
 
 _NOT_FOUND: Final = 404
 _PAGE: Final = 200
@@ -191,8 +191,11 @@ class Resources:
 
 
 def _is_segment(name: str) -> bool:
-    """Return whether a name can be a segment of a path."""
-    return "/" not in name and name not in (".", "..")
+    """Return whether a name is a segment of a path, which leads to the same name."""
+    try:
+        return split_path(name) == (name,)
+    except DavError:
+        return False
 
 
 _SPACES: Final[ContextVar[dict[str, FileSpace | None]]] = ContextVar("webdav-spaces")

@@ -1,14 +1,16 @@
 """Reading and changing files by WebDAV."""
 
 import hashlib
+import unicodedata
 from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from tests.support.api import Api
 from tests.support.databases import on_sqlite
 from tests.support.statements import failing_statement
-from tests.support.webdav import DAV, PLUGINS, Drive, Space, basic
+from tests.support.webdav import DAV, PLUGINS, Drive, Space, basic, read_multistatus
 
 OWNCLOUD = "{http://owncloud.org/ns}"
 
@@ -123,6 +125,20 @@ def test_folders_are_not_content(space: Space) -> None:
         assert drive.send("GET", path).status_code == 405
     assert drive.send("MKCOL", "b", b"<xml/>").status_code == 415
     assert drive.send("DELETE", "").status_code == 403
+
+
+@pytest.mark.parametrize(
+    "name", ["<script>&amp;'\"", "W" * 255, "\u0645\u0644\u0641 \u202e", "?#%2f", "e\u0301"]
+)
+def test_spaces_with_hostile_names_are_listed_and_used(api: Api, space: Space, name: str) -> None:
+    tenant = api.tenant(space.person, name)
+    # Paths are in the normalization form C, so a name in form D is none.
+    segment = name if unicodedata.is_normalized("NFC", name) else tenant.rpartition("/")[2]
+    drive = Drive.of_person(api, space.person, space=segment)
+    root = Drive(api, drive.key, "").send("PROPFIND", Depth=1)
+    assert f"/dav/{segment}/" in map(unquote, read_multistatus(root))
+    assert drive.put("a", b"1").status_code == 201
+    assert [*map(unquote, drive.properties(depth=1))] == [f"/dav/{segment}/", f"/dav/{segment}/a"]
 
 
 @pytest.mark.parametrize("method", ["COPY", "MOVE"])
