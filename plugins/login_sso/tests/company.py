@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import html
 import json
 import secrets
 import threading
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
-from urllib.parse import parse_qs, parse_qsl, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 from joserfc import jwt
 from joserfc.jwk import ECKey
@@ -30,12 +31,14 @@ class Company:
         now: the time of its tokens, in seconds.
         issuer: what its discovery document and its tokens state; empty: its URL.
         paths: the paths that were requested.
+        claims: what its page states of the person who confirms a login there.
     """
 
     now: float
     url: str = ""
     issuer: str = ""
     paths: list[str] = field(default_factory=list)
+    claims: Json = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._logins: dict[str, tuple[Json, Json]] = {}
@@ -51,6 +54,13 @@ class Company:
         code = secrets.token_urlsafe(16)
         self._logins[code] = (query, claims)
         return {"code": code, "state": query["state"]}
+
+    def page(self, url: str) -> str:
+        """Return the page on which the person of :attr:`claims` confirms a login."""
+        redirect = self.confirm(url, **self.claims)
+        (target,) = parse_qs(urlsplit(url).query)["redirect_uri"]
+        link = html.escape(f"{target}?{urlencode(redirect)}")
+        return f'<!doctype html><title>{self.url}</title><a href="{link}">Continue</a>'
 
     def reply(self, path: str, form: Json) -> tuple[int, Json]:
         """Return the status and the body of a response."""
@@ -93,7 +103,10 @@ def serving_company(now: float) -> Iterator[Company]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self._send({})
+            if self.path.startswith("/authorize?"):
+                self._write(200, "text/html", company.page(f"{company.url}{self.path}").encode())
+            else:
+                self._send({})
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
@@ -101,10 +114,12 @@ def serving_company(now: float) -> Iterator[Company]:
 
         def _send(self, form: Json) -> None:
             status, reply = company.reply(self.path, form)
-            content = json.dumps(reply).encode()
+            self._write(status, "application/json", json.dumps(reply).encode())
+
+        def _write(self, status: int, content_type: str, content: bytes) -> None:
             self.send_response_only(status)
             self.send_header("Date", formatdate(company.now, usegmt=True))
-            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Type", content_type)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)

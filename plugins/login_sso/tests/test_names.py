@@ -2,7 +2,7 @@
 
 import pytest
 
-from strongroom_login_sso.names import domain_of, normalize_domain
+from strongroom_login_sso.names import get_domain, normalize_domain
 
 
 @pytest.mark.parametrize(
@@ -47,4 +47,4 @@ def test_no_other_text_is_a_domain(text: str) -> None:
     ],
 )
 def test_the_domain_of_an_address(address: str, domain: str | None) -> None:
-    assert domain_of(address) == domain
+    assert get_domain(address) == domain

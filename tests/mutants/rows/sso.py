@@ -16,7 +16,7 @@ ROWS: Final = (
         "proofs.py::Proofs.has_proven",
         "domains.c.tenant_id == tenant_id, domains.c.domain == domain, self.condition()",
         "domains.c.domain == domain, self.condition()",
-        f"{_TAKEOVERS}::test_our_provider_states_an_address_of_another_domain",
+        f"{_TAKEOVERS}::TestOtherTenants::test_a_new_person_of_their_domain",
     ),
     sso(
         "sso-proof-verified",

@@ -103,8 +103,10 @@ class IdentityProviders:
         ours = select(providers).where(providers.c.tenant_id == tenant_id)
         with self._host.database.read() as tx:
             page = tx.page(ours.order_by(providers.c.created_at, providers.c.id), query)
-            named = _break_glass_of(tx, [row.id for row in page.items])
-        return page.map(lambda row: ProviderView(TenantProvider.of(row), named.get(row.id, ())))
+            administrators = _find_break_glass(tx, [row.id for row in page.items])
+        return page.map(
+            lambda row: ProviderView(TenantProvider.from_row(row), administrators.get(row.id, ()))
+        )
 
     def get(self, tenant_id: str, provider_id: str) -> ProviderView:
         """Return a provider of a tenant."""
@@ -115,7 +117,7 @@ class IdentityProviders:
     def update(
         self, tenant_id: str, provider_id: str, body: Mapping[str, Any], revision: int | None
     ) -> ProviderView:
-        """Change a provider. The caller's rights are then those of the rules of groups.
+        """Change a provider. The caller's rights are then the rights of its rules of groups.
 
         Raises:
             ApiError: a value is invalid; or the provider cannot be enforced: no administrator has
@@ -125,24 +127,24 @@ class IdentityProviders:
         values = {**_columns(body), "owner_id": owner_id, "updated_at": self._host.clock.now()}
         if "clientSecret" in body:
             values["sealed_secret"] = self._host.secrets.seal(body["clientSecret"])
-        named = body.get("breakGlassIds")
-        if named is not None:
-            self._require_administrators(tenant_id, named)
+        break_glass_ids = body.get("breakGlassIds")
+        if break_glass_ids is not None:
+            self._require_administrators(tenant_id, break_glass_ids)
         with self._host.database.write(lock=f"identity providers of {tenant_id}") as tx:
-            known = _view(tx, tenant_id, provider_id).provider
-            if revision is not None and revision != known.revision:
+            provider = _view(tx, tenant_id, provider_id).provider
+            if revision is not None and revision != provider.revision:
                 raise ApiError(PROVIDER_OUTDATED)
-            self._check_settings({**_row(known), **values}, body.get("clientSecret", "unchanged"))
-            if named is not None:
-                _replace_break_glass(tx, provider_id, named)
-            enforced = body.get("enforced", known.enforced)
+            self._check_settings({**_row(provider), **values}, body.get("clientSecret", "unchanged"))
+            if break_glass_ids is not None:
+                _replace_break_glass(tx, provider_id, break_glass_ids)
+            enforced = body.get("enforced", provider.enforced)
             if enforced:
-                self._require_enforceable(tx, known, is_new=not known.enforced)
-            values |= {"enforced": enforced, "revision": known.revision + 1}
+                self._require_enforceable(tx, provider, is_new=not provider.enforced)
+            values |= {"enforced": enforced, "revision": provider.revision + 1}
             tx.execute(update(providers).where(providers.c.id == provider_id).values(values))
             updated = _view(tx, tenant_id, provider_id)
             self._record(tx, "provider-update", updated.provider, changed=" ".join(sorted(body)))
-        if updated.provider.enforced and not known.enforced:
+        if updated.provider.enforced and not provider.enforced:
             self._end_other_logins(updated)
         return updated
 
@@ -150,11 +152,11 @@ class IdentityProviders:
         """Delete a provider, and end the logins that were made by it."""
         self._administrators.require(tenant_id)
         with self._host.database.write() as tx:
-            known = _view(tx, tenant_id, provider_id).provider
-            if revision is not None and revision != known.revision:
+            provider = _view(tx, tenant_id, provider_id).provider
+            if revision is not None and revision != provider.revision:
                 raise ApiError(PROVIDER_OUTDATED)
             _remove(tx, [provider_id])
-            self._record(tx, "provider-delete", known)
+            self._record(tx, "provider-delete", provider)
         self._end_logins(provider_id)
 
     def erase_tenant(self, tenant_id: str) -> None:
@@ -163,10 +165,10 @@ class IdentityProviders:
             ours = select(providers.c.id).where(providers.c.tenant_id == tenant_id)
             _remove(tx, tx.scalars(ours))
 
-    def _require_enforceable(self, tx: Transaction, known: TenantProvider, *, is_new: bool) -> None:
-        if is_new and (known.tried_at is None or known.tried_at < self._host.clock.now() - _HOUR):
+    def _require_enforceable(self, tx: Transaction, provider: TenantProvider, *, is_new: bool) -> None:
+        if is_new and (provider.tried_at is None or provider.tried_at < self._host.clock.now() - _HOUR):
             raise ApiError(NOT_TRIED)
-        if not _break_glass_of(tx, [known.id]):
+        if not _find_break_glass(tx, [provider.id]):
             raise ApiError(NO_BREAK_GLASS)
 
     def _require_administrators(self, tenant_id: str, user_ids: Collection[str]) -> None:
@@ -246,17 +248,19 @@ def _view(tx: Transaction, tenant_id: str, provider_id: str) -> ProviderView:
     row = tx.first(select(providers).where(providers.c.id == provider_id))
     if row is None or row.tenant_id != tenant_id:
         raise ApiError(PROVIDER_UNKNOWN)
-    return ProviderView(TenantProvider.of(row), _break_glass_of(tx, [provider_id]).get(provider_id, ()))
+    return ProviderView(
+        TenantProvider.from_row(row), _find_break_glass(tx, [provider_id]).get(provider_id, ())
+    )
 
 
-def _break_glass_of(tx: Transaction, provider_ids: Collection[str]) -> dict[str, list[str]]:
+def _find_break_glass(tx: Transaction, provider_ids: Collection[str]) -> dict[str, list[str]]:
     if not provider_ids:
         return {}
-    named: dict[str, list[str]] = {}
+    administrators: dict[str, list[str]] = {}
     query = select(break_glass).where(break_glass.c.provider_id.in_(provider_ids))
     for row in tx.all(query.order_by(break_glass.c.user_id)):
-        named.setdefault(row.provider_id, []).append(row.user_id)
-    return named
+        administrators.setdefault(row.provider_id, []).append(row.user_id)
+    return administrators
 
 
 def _replace_break_glass(tx: Transaction, provider_id: str, user_ids: Collection[str]) -> None:

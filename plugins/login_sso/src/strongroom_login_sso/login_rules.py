@@ -28,7 +28,7 @@ from strongroom_login_sso.models import (
     leavers,
     providers,
 )
-from strongroom_login_sso.names import domain_of
+from strongroom_login_sso.names import get_domain
 from strongroom_login_sso.paths import SSO, begin_path
 from strongroom_login_sso.proofs import Proofs
 
@@ -66,13 +66,13 @@ class LoginRules:
 
     def _join(self, tx: Transaction, login: LoginFacts, verified: VerifiedCredential) -> str:
         """Return the tenant of a login by its provider, which the user is or becomes a member of."""
-        row = tx.first(select(providers).where(providers.c.id == provider_id_of(verified.credential)))
+        row = tx.first(select(providers).where(providers.c.id == get_provider_id(verified.credential)))
         if row is None:
             raise ApiError(PROVIDER_GONE)
-        provider = TenantProvider.of(row)
+        provider = TenantProvider.from_row(row)
         addresses = [item.credential for item in verified.contacts if item.counts]
         if not addresses or not all(
-            self._proofs.has_proven(tx, provider.tenant_id, domain_of(item.value)) for item in addresses
+            self._proofs.has_proven(tx, provider.tenant_id, get_domain(item.value)) for item in addresses
         ):
             # The proof has ended since the provider's answer, such as during a second factor.
             raise ApiError(DOMAIN_ELSEWHERE)
@@ -84,7 +84,7 @@ class LoginRules:
             raise ApiError(ACCOUNT_ELSEWHERE)
         if not provider.joins or self._has_left(tx, provider.tenant_id, login.user_id):
             raise ApiError(NOT_INVITED)
-        role = role_of(provider, verified.context)
+        role = choose_role(provider, verified.context)
         login.add_member(provider.tenant_id, cast("MemberRole", role))
         return provider.tenant_id
 
@@ -122,7 +122,7 @@ class LoginRules:
     def _find_enforced(
         self, tx: Transaction, contacts: Collection[Credential]
     ) -> Sequence[_Enforcement]:
-        names = {domain_of(item.value) for item in contacts if item.kind == _EMAIL} - {None}
+        names = {get_domain(item.value) for item in contacts if item.kind == _EMAIL} - {None}
         if not names:
             return ()
         query = (
@@ -148,14 +148,14 @@ class LoginRules:
             host.notify(administrator, _SUBJECT, _TEXT)
 
     def _other_administrators(self, tenant_id: str, user_id: str) -> list[str]:
-        found: list[str] = []
+        administrators: list[str] = []
         page: int | None = 1
         with self._host.acting_as(user_id):
             while page is not None and page <= _PAGES:
                 members = self._host.tenants.members(tenant_id, page=page)
-                found += [item.user_id for item in members.items if item.role == _ADMIN]
+                administrators += [item.user_id for item in members.items if item.role == _ADMIN]
                 page = members.next
-        return [item for item in found if item != user_id]
+        return [item for item in administrators if item != user_id]
 
 
 _SUBJECT: Final = "A login without single sign-on"
@@ -165,12 +165,12 @@ _TEXT: Final = (
 )
 
 
-def provider_id_of(credential: Credential) -> str:
+def get_provider_id(credential: Credential) -> str:
     """Return the id of the provider in a credential of the kind ``sso``."""
     return credential.value.partition(":")[0]
 
 
-def role_of(provider: TenantProvider, claims: Mapping[str, Any]) -> str:
+def choose_role(provider: TenantProvider, claims: Mapping[str, Any]) -> str:
     """Return the role of a new member: the first rule's that has one, or the provider's."""
     for rule in provider.rules:
         if rule.role is not None and matches(rule.for_groups(provider.tenant_id), claims):

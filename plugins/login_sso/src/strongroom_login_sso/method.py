@@ -88,7 +88,7 @@ class SsoLogin(OAuthLogin[SsoLoginOptions]):
 class SpaceProviders(Mapping[str, Provider]):
     """The providers by id. The row is read each time, and a provider is kept for its revision.
 
-    It iterates over none, because nobody may list the providers of all tenants.
+    It iterates over none, because no caller may list the providers of all tenants.
     """
 
     def __init__(

@@ -107,7 +107,7 @@ class Domain:
     lost_since: int | None
 
     @classmethod
-    def of(cls, row: Any) -> "Domain":
+    def from_row(cls, row: Any) -> "Domain":
         """Return the domain of a row."""
         return cls(**{name: getattr(row, name) for name in cls.__slots__})
 
@@ -150,7 +150,7 @@ class TenantProvider:
     updated_at: int
 
     @classmethod
-    def of(cls, row: Any) -> "TenantProvider":
+    def from_row(cls, row: Any) -> "TenantProvider":
         """Return the provider of a row."""
         values = {name: getattr(row, name) for name in cls.__slots__}
         return cls(**{**values, "rules": tuple(Rule(**rule) for rule in row.rules)})

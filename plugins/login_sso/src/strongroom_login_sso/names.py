@@ -68,7 +68,7 @@ def normalize_domain(text: str) -> str | None:
     return None if last in _LOCAL or last.isdigit() else name
 
 
-def domain_of(address: str) -> str | None:
+def get_domain(address: str) -> str | None:
     """Return the domain of an e-mail address, as :func:`normalize_domain`."""
     local, at, domain = address.rpartition("@")
     return normalize_domain(domain) if local and at else None

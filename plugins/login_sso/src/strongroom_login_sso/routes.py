@@ -79,7 +79,7 @@ routes = Blueprint(
 def create_tenant_domain(tenant_id: str, body: Json) -> Json:
     """Claim a domain for a tenant, as an administrator of the tenant.
 
-    Nobody logs in by it before `verifyTenantDomain` has found the TXT record of the answer in DNS.
+    It logs in no one before `verifyTenantDomain` has found the TXT record of the answer in DNS.
     """
     return _domain(get_service(SingleSignOn).domains.create(tenant_id, body["domain"]))
 
@@ -285,10 +285,10 @@ def _provider(view: ProviderView) -> Json:
     }
 
 
-def _route(found: tuple[TenantProvider, bool] | None) -> Json:
-    if found is None:
+def _route(route: tuple[TenantProvider, bool] | None) -> Json:
+    if route is None:
         return {"provider": None, "enforced": False}
-    host, (provider, enforced) = current_host(), found
+    host, (provider, enforced) = current_host(), route
     base = urlsplit(host.public_url).path
     member = {
         "name": provider.id,

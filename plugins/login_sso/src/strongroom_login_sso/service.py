@@ -19,9 +19,9 @@ from strongroom_login_oidc.groups import GroupRules
 from strongroom_login_sso.administrators import Administrators
 from strongroom_login_sso.dns_records import FindsTexts, TextRecords
 from strongroom_login_sso.identity_providers import IdentityProviders
-from strongroom_login_sso.login_rules import LoginRules, provider_id_of
+from strongroom_login_sso.login_rules import LoginRules, get_provider_id
 from strongroom_login_sso.models import TenantProvider, break_glass, domains, leavers, providers
-from strongroom_login_sso.names import MAX_ADDRESS, domain_of
+from strongroom_login_sso.names import MAX_ADDRESS, get_domain
 from strongroom_login_sso.options import SsoOptions
 from strongroom_login_sso.paths import begin_path
 from strongroom_login_sso.proofs import Proofs
@@ -72,19 +72,19 @@ class SingleSignOn:
             return None
         with self._host.database.read() as tx:
             row = tx.first(select(providers).where(providers.c.id == provider_id))
-        return None if row is None else TenantProvider.of(row)
+        return None if row is None else TenantProvider.from_row(row)
 
     def has_proven(self, tenant_id: str, address: str) -> bool:
         """Return whether a tenant has proven the domain of an address."""
         with self._host.database.read() as tx:
-            return self.proofs.has_proven(tx, tenant_id, domain_of(address))
+            return self.proofs.has_proven(tx, tenant_id, get_domain(address))
 
     def find_route(self, address: str) -> tuple[TenantProvider, bool] | None:
         """Return the provider that people with an address log in by, and whether they must.
 
         It depends on the domain only, never on whether there is an account.
         """
-        domain = domain_of(address) or ""
+        domain = get_domain(address) or ""
         query = (
             select(providers)
             .join(domains, domains.c.tenant_id == providers.c.tenant_id)
@@ -94,25 +94,25 @@ class SingleSignOn:
         )
         with self._host.database.read() as tx:
             row = tx.first(query)
-        return None if row is None else (TenantProvider.of(row), row.enforced)
+        return None if row is None else (TenantProvider.from_row(row), row.enforced)
 
     def find_page_route(self, name: str) -> LoginRoute | None:
         """Return the login that the login page offers for a name, which is perhaps an address."""
-        found = self.find_route(name.strip()[:MAX_ADDRESS])
-        if found is None:
+        route = self.find_route(name.strip()[:MAX_ADDRESS])
+        if route is None:
             return None
-        provider, is_required = found
+        provider, is_required = route
         labels = button_labels({"en": provider.label})
         return LoginRoute(begin_path(provider.id), labels, is_required=is_required)
 
     def find_address_owner(self, transaction: Transaction, address: str) -> str | None:
         """Return the tenant that has proven the domain of an address, or ``None``."""
-        domain = domain_of(address)
+        domain = get_domain(address)
         return None if domain is None else self.proofs.find_owner(transaction, domain)
 
     def logged_in(self, user_id: str, verified: VerifiedCredential) -> None:
         """Note the login of an administrator of the tenant, and apply the rules of groups."""
-        provider = self.find_provider(provider_id_of(verified.credential))
+        provider = self.find_provider(get_provider_id(verified.credential))
         if provider is None:
             return
         if self._host.users.administers(user_id, provider.tenant_id):
@@ -132,19 +132,19 @@ class SingleSignOn:
                 provider.id,
             )
 
-    def deactivate(self, transaction: Transaction, ended: Deactivation) -> None:
+    def deactivate(self, transaction: Transaction, deactivation: Deactivation) -> None:
         """Remember whose membership has ended, and forget users who were deleted."""
-        of_user = break_glass.c.user_id == ended.user_id
-        if ended.is_deletion:
+        of_user = break_glass.c.user_id == deactivation.user_id
+        if deactivation.is_deletion:
             transaction.execute(delete(break_glass).where(of_user))
-            transaction.execute(delete(leavers).where(leavers.c.user_id == ended.user_id))
-        if ended.cause is not DeactivationCause.MEMBERSHIP_END or ended.tenant_id is None:
+            transaction.execute(delete(leavers).where(leavers.c.user_id == deactivation.user_id))
+        if deactivation.cause is not DeactivationCause.MEMBERSHIP_END or deactivation.tenant_id is None:
             return
-        ours = select(providers.c.id).where(providers.c.tenant_id == ended.tenant_id)
+        ours = select(providers.c.id).where(providers.c.tenant_id == deactivation.tenant_id)
         transaction.execute(delete(break_glass).where(of_user, break_glass.c.provider_id.in_(ours)))
         row = {
-            "tenant_id": ended.tenant_id,
-            "user_id": ended.user_id,
+            "tenant_id": deactivation.tenant_id,
+            "user_id": deactivation.user_id,
             "ended_at": self._host.clock.now(),
         }
         insert = _INSERTS[transaction.dialect](leavers)

@@ -94,7 +94,7 @@ class TenantDomains:
         ours = select(domains).where(domains.c.tenant_id == tenant_id)
         with self._host.database.read() as tx:
             page = tx.page(ours.order_by(domains.c.domain, domains.c.id), query)
-        return page.map(Domain.of)
+        return page.map(Domain.from_row)
 
     def get(self, tenant_id: str, domain_id: str) -> Domain:
         """Return a domain of a tenant."""
@@ -150,7 +150,7 @@ class TenantDomains:
         for row in rows:
             if run.should_stop:
                 return
-            self._check(Domain.of(row))
+            self._check(Domain.from_row(row))
 
     def erase_tenant(self, tenant_id: str) -> None:
         """Remove the domains of a tenant."""
@@ -212,7 +212,7 @@ class TenantDomains:
             domains.c.tenant_id != domain.tenant_id,
             domains.c.verified_at.is_not(None),
         )
-        for other in map(Domain.of, tx.all(same)):
+        for other in map(Domain.from_row, tx.all(same)):
             if other.lost_since is None and self._proofs.is_proven(other):
                 raise ApiError(DOMAIN_TAKEN)
             _change(tx, other, verified_at=None, next_check_at=None)
@@ -239,7 +239,7 @@ def record_value(domain: Domain) -> str:
 
 def _first(tx: Transaction, domain_id: str) -> Domain | None:
     row = tx.first(select(domains).where(domains.c.id == domain_id))
-    return None if row is None else Domain.of(row)
+    return None if row is None else Domain.from_row(row)
 
 
 def _find(tx: Transaction, tenant_id: str, domain_id: str) -> Domain:

@@ -227,6 +227,15 @@ class TestOtherTenants:
             victim.is_untouched_by(world.ours.log_in(victim.email, **claims))
         assert world.ours.change(addressesVerified=False).status_code == 200
 
+    def test_a_new_person_of_their_domain(self, world: World) -> None:
+        """No account exists yet, so that the address would be the attacker's in their tenant, too."""
+        for verified in (True, "true"):
+            email = f"newcomer@{world.theirs.domain}"
+            attempt = world.ours.log_in(email, sub="newcomer", email_verified=verified)
+            assert attempt.status_code == 403, attempt.text
+        root = world.api.person(admin=True)
+        assert world.api.get(f"/users?q=newcomer@{world.theirs.domain}", by=root).json["data"] == []
+
     def test_a_subject_of_their_provider_at_ours(self, world: World) -> None:
         answer = world.theirs.log_in(f"bob{world.number}@{world.theirs.domain}", sub="bob")
         bob = Person(answer.json["user"]["id"], "", answer.json["accessToken"])

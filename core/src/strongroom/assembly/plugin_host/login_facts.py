@@ -61,8 +61,8 @@ class HostLoginFacts(LoginFacts):
 
     def find_contacts(self) -> Sequence[Credential]:
         credentials = self._user.services().get(CredentialService)
-        held = credentials.of_user(self._transaction.connection, self.user_id)
-        return [item.credential for item in held if item.kind in CONTACT_KINDS and item.is_verified]
+        rows = credentials.of_user(self._transaction.connection, self.user_id)
+        return [item.credential for item in rows if item.kind in CONTACT_KINDS and item.is_verified]
 
     def find_roles(self) -> Mapping[str, str]:
         tenants = self._user.services().get(TenantService)

@@ -80,7 +80,7 @@ class PluginPart(Part):
     def register_login_conditions(self) -> Iterator[LoginCheck]:
         make_facts = self._hosts.get(self.plugin.name).make_login_facts
         for check in self._functions("register_login_conditions"):
-            yield _of_login(check, make_facts)
+            yield _for_login(check, make_facts)
 
     def register_address_owners(self) -> Iterator[FindOwner]:
         return map(_within, self._functions("register_address_owners"))
@@ -170,7 +170,7 @@ def _within(function: Callable[[Transaction, T], R]) -> Callable[[Connection, T]
     return run
 
 
-def _of_login(
+def _for_login(
     check: Callable[[Transaction, LoginFacts], None],
     make_facts: Callable[[LoginTransaction], LoginFacts],
 ) -> LoginCheck:
