@@ -411,5 +411,19 @@ class ProvisioningAPI(ABC):
         """
 
     @abstractmethod
+    def change_group_members(
+        self,
+        tenant_id: str,
+        group_id: str,
+        *,
+        added: Collection[str] = (),
+        removed: Collection[str] = (),
+    ) -> ProvisionedGroupInfo:
+        """Add users of the directory to a group, and remove others, whatever other members it has.
+
+        Who is not a member is not an error. Raises as :meth:`change_group`.
+        """
+
+    @abstractmethod
     def remove_group(self, tenant_id: str, group_id: str, *, version: str | None = None) -> None:
         """Delete a group with its memberships and grants."""

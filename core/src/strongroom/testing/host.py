@@ -425,6 +425,12 @@ class ProvisioningContract:
         assert [item.name for item in of_users[ann.id]] == ["Sales"]
         same = provisioning.change_group(tenant, group.id, GroupRecord("Sales", "g1"))
         assert same.version == group.version
+        provisioning.change_group_members(tenant, group.id, removed=[ann.id, str(uuid4())])
+        assert provisioning.group_members(tenant, group.id) == []
+        provisioning.change_group_members(tenant, group.id, added=[ann.id])
+        assert (
+            provisioning.change_group_members(tenant, group.id, added=[ann.id]).version != same.version
+        )
         changed = provisioning.change_group(tenant, group.id, GroupRecord("Sales", "g1", ()))
         assert changed.version != group.version
         with _error("group-name-taken"):

@@ -5,14 +5,16 @@ from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any, Final, Literal
 
-from scim2_models import BulkOperation, Resource, SCIMException
+from scim2_models import BulkOperation, PatchOp, Resource, ResourceType, SCIMException
 from scim2_server.bulk import BulkPlan, BulkStep
+from scim2_server.conditions import Conditions
 from scim2_server.handler import ScimHandler
 from scim2_server.requests import ScimRequest
 from scim2_server.responses import ScimResponse
 from scim2_server.routing import match
 
 from strongroom.plugin_api.provisioning import RefusedRequest
+from strongroom_scim.member_changes import read_member_changes
 from strongroom_scim.service import DirectoryService
 from strongroom_scim.storage import DirectoryStorage
 
@@ -40,6 +42,7 @@ class ReportingHandler(ScimHandler):
 
     def __init__(self, service: DirectoryService, storage: DirectoryStorage) -> None:
         super().__init__(service, storage)
+        self._returns_resource = False
 
     def handle(self, request: ScimRequest) -> ScimResponse:
         try:
@@ -50,6 +53,25 @@ class ReportingHandler(ScimHandler):
         if request.method != "GET":
             self._report(request.method, request.path, response.body, None)
         return response
+
+    def patch(self, request: ScimRequest) -> ScimResponse:
+        names = {name.lower() for name in request.query}
+        self._returns_resource = not names.isdisjoint({"attributes", "excludedattributes"})
+        return super().patch(request)
+
+    def patch_resource(
+        self,
+        resource_type: ResourceType,
+        resource_id: str,
+        patch_op: "PatchOp[Any]",
+        conditions: Conditions,
+    ) -> Resource[Any]:
+        """Apply a PATCH; a change of members only is made without the other members."""
+        if resource_type.name == "Group" and conditions == Conditions() and not self._returns_resource:
+            changes = read_member_changes(patch_op)
+            if changes is not None:
+                return self.storage.change_members(resource_id, changes)
+        return super().patch_resource(resource_type, resource_id, patch_op, conditions)
 
     def run_bulk_step(
         self, request: ScimRequest, plan: BulkPlan, step: BulkStep

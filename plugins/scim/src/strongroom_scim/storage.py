@@ -26,6 +26,7 @@ from strongroom.plugin_api.provisioning import (
     UserRecord,
 )
 from strongroom_scim.lookups import Lookup, read_group_filter, read_user_filter
+from strongroom_scim.member_changes import MemberChanges
 from strongroom_scim.refusals import as_scim_errors
 from strongroom_scim.resources import make_group, make_user, read_group, read_user, read_version
 
@@ -124,6 +125,14 @@ class DirectoryStorage(ScimStorage):
             self._provisioning.remove_user(self._tenant_id, resource_id, version=version)
         else:
             self._provisioning.remove_group(self._tenant, resource_id, version=version)
+
+    def change_members(self, group_id: str, changes: MemberChanges) -> Resource[Any]:
+        """Add and remove members; return the group without its members."""
+        group = self._provisioning.change_group_members(
+            self._tenant, group_id, added=changes.added, removed=changes.removed
+        )
+        model: Any = self._provider.model_for("Group")
+        return make_group(model, group, ())
 
     def report(
         self,

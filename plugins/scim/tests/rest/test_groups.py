@@ -1,5 +1,6 @@
 """Groups over SCIM, in the dialects of Entra and Okta."""
 
+import json
 from typing import Any
 
 import pytest
@@ -80,6 +81,51 @@ def test_members_who_are_in_the_group_change_nothing(company: Company) -> None:
     body = {"schemas": [GROUP], "displayName": "Sales", "members": [{"value": ann["id"]}]}
     assert company.scim("PUT", path, body).status_code == 200
     assert company.scim("GET", path).json["meta"] == group["meta"]
+
+
+def test_changes_of_members_alone_do_not_read_the_other_members(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, ben = company.scim_user(), company.scim_user("ben@acme.example")
+    group = make_group(company, members=[{"value": ann["id"]}])
+    path, version = f"/Groups/{group['id']}", group["meta"]["version"]
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            "strongroom.assembly.plugin_host.provisioning.HostProvisioning.group_members",
+            lambda *_: pytest.fail("the members are read"),
+        )
+        answer = company.patch(
+            path,
+            {"op": "add", "path": "members", "value": [{"value": ben["id"], "display": "Ben"}]},
+            {"op": "remove", "path": f'members[value eq "{ann["id"]}"]'},
+        )
+        assert answer.status_code == 204, answer.text
+        assert answer.headers["ETag"] != version
+        for unknown in ("nobody", company.owner.id):
+            add = {"op": "add", "path": "members", "value": [{"value": unknown}]}
+            assert company.patch(path, add).status_code == 400
+    assert members_of(company, group) == {ben["id"]}
+
+
+@pytest.mark.parametrize(
+    ("operations", "expected"),
+    [
+        ([{"op": "add", "path": "members", "value": "ANN"}], 400),
+        ([{"op": "add", "path": "members", "value": [{}]}], 204),
+        ([{"op": "add", "path": "members", "value": [{"value": "ANN", "type": "Group"}]}], 204),
+        ([{"op": "remove", "path": 'members[value eq "BEN" or value eq "ANN"]'}], 204),
+        ([{"op": "add", "path": "members", "value": {"value": "ANN"}}], 204),
+        ([{"op": "add", "path": "members", "value": []}], 204),
+    ],
+)
+def test_other_changes_of_members_are_answered(
+    company: Company, operations: list[Json], expected: int
+) -> None:
+    ann = company.scim_user()
+    group = make_group(company)
+    text = json.dumps(operations).replace("ANN", ann["id"])
+    answer = company.patch(f"/Groups/{group['id']}", *json.loads(text))
+    assert answer.status_code == expected, answer.text
 
 
 def test_okta_pushes_a_group(company: Company) -> None:

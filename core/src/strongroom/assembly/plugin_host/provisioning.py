@@ -232,6 +232,20 @@ class HostProvisioning(AsCaller, api.ProvisioningAPI):
         groups, state = self._get(ProvisionedGroups), _group_state(record)
         return _group(groups.change(caller, tenant_id, group_id, state, self._origin(), version))
 
+    def change_group_members(
+        self,
+        tenant_id: str,
+        group_id: str,
+        *,
+        added: Collection[str] = (),
+        removed: Collection[str] = (),
+    ) -> api.ProvisionedGroupInfo:
+        caller = self._caller(operations.PROVISION, tenant_id, group_id)
+        if _has_unstorable([*added, *removed]):
+            raise NotFound
+        groups, origin = self._get(ProvisionedGroups), self._origin()
+        return _group(groups.change_members(caller, tenant_id, group_id, added, removed, origin))
+
     def remove_group(self, tenant_id: str, group_id: str, *, version: str | None = None) -> None:
         caller = self._caller(operations.PROVISION, tenant_id, group_id)
         groups = self._get(ProvisionedGroups)

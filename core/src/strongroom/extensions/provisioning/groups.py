@@ -252,17 +252,28 @@ class ProvisionedGroups:
                 is_changed = True
             if not is_changed:
                 return present
-            self._directories.note_change(connection, directory)
-            now = self._clock.now()
-            values = {
-                "of_group": group_id,
-                "new_external_id": state.external_id,
-                "now": now,
-                "next": next_revision(present.row.revision, now),
-            }
-            with _unique(connection):
-                _CHANGE.execute(connection, values)
-            return self._get(connection, directory, group_id)
+            return self._store(connection, directory, present, state.external_id)
+
+    def change_members(
+        self,
+        identity: Identity,
+        tenant_id: str,
+        group_id: str,
+        added: Collection[str],
+        removed: Collection[str],
+        origin: Origin,
+    ) -> ProvisionedGroup:
+        """Add users of the directory to a group, and remove others; raises as :meth:`change`."""
+        with self._database.write() as connection:
+            directory = self._directories.require(connection, identity, tenant_id, is_change=True)
+            present = self._get(connection, directory, group_id)
+            group = self._group_members.get(connection, tenant_id, group_id)
+            parameters = {"of_group": group_id, "of_directory": directory.id}
+            members = {user_id for user_id, _ in _MEMBERS.all(connection, parameters)}
+            members = members - {*removed} | {*added}
+            if not self._set_members(connection, identity, directory, group, members, origin):
+                return present
+            return self._store(connection, directory, present, present.row.external_id)
 
     def remove(
         self,
@@ -284,6 +295,26 @@ class ProvisionedGroups:
             # The foreign key deletes the row of the directory.
             self._groups.delete_in(connection, identity, group, origin)
             self._directories.note_change(connection, directory)
+
+    def _store(
+        self,
+        connection: Connection,
+        directory: Directory,
+        group: ProvisionedGroup,
+        external_id: str | None,
+    ) -> ProvisionedGroup:
+        """Give a group that has changed a new version."""
+        self._directories.note_change(connection, directory)
+        now = self._clock.now()
+        values = {
+            "of_group": group.row.group_id,
+            "new_external_id": external_id,
+            "now": now,
+            "next": next_revision(group.row.revision, now),
+        }
+        with _unique(connection):
+            _CHANGE.execute(connection, values)
+        return self._get(connection, directory, group.row.group_id)
 
     def _select(
         self,
