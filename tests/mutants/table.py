@@ -20,6 +20,7 @@ from tests.mutants.rows import (
     databases,
     device_logins,
     directories,
+    drives,
     effects,
     erasures,
     groups,
@@ -52,6 +53,7 @@ from tests.mutants.rows import (
 MUTANTS: Final = (
     *retention.ROWS,
     *locks.ROWS,
+    *drives.ROWS,
     *backups.ROWS,
     *passkeys.ROWS,
     *login_pages.ROWS,
