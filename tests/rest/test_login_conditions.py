@@ -142,7 +142,7 @@ class TestFacts:
         def look(_: object, login: LoginFacts) -> None:
             found.extend([login.user_id, login.method, login.is_new, login.is_by_contact])
             found.extend([login.is_administrator, login.has_second_factor, login.client.address])
-            found.extend([login.find_contacts(), login.find_roles(), login.verified])
+            found.extend([login.find_credentials(), login.find_roles(), login.verified])
 
         opened.check_login(user_id, "password", also=look)
         assert found[:7] == [user_id, "password", False, False, False, False, HERE]

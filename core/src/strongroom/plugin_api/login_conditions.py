@@ -72,8 +72,8 @@ class LoginFacts(ABC):
         """Whether the user has enrolled a second factor, which the login must prove."""
 
     @abstractmethod
-    def find_contacts(self) -> Sequence[Credential]:
-        """Return the e-mail addresses and mobile numbers that the user has verified."""
+    def find_credentials(self) -> Sequence[Credential]:
+        """Return what the user logs in with: verified addresses and numbers, and ids at platforms."""
 
     @abstractmethod
     def find_roles(self) -> Mapping[str, str]:

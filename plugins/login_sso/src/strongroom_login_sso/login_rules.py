@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, cast
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.login import Credential, VerifiedCredential
@@ -31,6 +31,7 @@ from strongroom_login_sso.models import (
 from strongroom_login_sso.names import get_domain
 from strongroom_login_sso.paths import SSO, begin_path
 from strongroom_login_sso.proofs import Proofs
+from strongroom_login_sso.provider import KIND
 
 _ADMIN: Final = "admin"
 _EMAIL: Final = "email"
@@ -95,7 +96,9 @@ class LoginRules:
         return tx.scalar(query) is not None
 
     def _require_provider(self, tx: Transaction, login: LoginFacts, tenant_id: str | None) -> None:
-        """Require the provider of each tenant that enforces it for an address of its member.
+        """Require the provider of each tenant that enforces it for an address or an id of its member.
+
+        The id counts as well, because a member may replace the address by a private one.
 
         A login by a provider of one of these tenants is enough.
 
@@ -105,7 +108,7 @@ class LoginRules:
         if login.is_administrator:
             # A tenant must not lock out administrators of the server.
             return
-        enforced = self._find_enforced(tx, login.find_contacts())
+        enforced = self._find_enforced(tx, login.find_credentials())
         if not enforced:
             return
         roles = login.find_roles()
@@ -120,16 +123,23 @@ class LoginRules:
             login.after_login(partial(self._report_break_glass, item, login.user_id, login.method))
 
     def _find_enforced(
-        self, tx: Transaction, contacts: Collection[Credential]
+        self, tx: Transaction, credentials: Collection[Credential]
     ) -> Sequence[_Enforcement]:
-        names = {get_domain(item.value) for item in contacts if item.kind == _EMAIL} - {None}
-        if not names:
+        names = {get_domain(item.value) for item in credentials if item.kind == _EMAIL} - {None}
+        ids = {get_provider_id(item) for item in credentials if item.kind == KIND}
+        if not names and not ids:
             return ()
         query = (
-            select(providers.c.id, providers.c.tenant_id)
+            select(providers.c.id, providers.c.tenant_id, providers.c.created_at)
+            # Without a proven domain, the provider logs in no one, so it must not be required.
             .join(domains, domains.c.tenant_id == providers.c.tenant_id)
-            .where(providers.c.enforced, domains.c.domain.in_(names), self._proofs.condition())
+            .where(
+                providers.c.enforced,
+                or_(domains.c.domain.in_(names), providers.c.id.in_(ids)),
+                self._proofs.condition(),
+            )
             .order_by(providers.c.created_at, providers.c.id)
+            .distinct()
         )
         return [_Enforcement(row.id, row.tenant_id) for row in tx.all(query)]
 

@@ -1,8 +1,10 @@
 """Enforced single sign-on: who is refused, who is not, and what a client learns."""
 
+from sqlalchemy import update
 from tests.support import totp
 from tests.support.api import Answer, Json, Person, error_code
 
+from strongroom.identity.users.models import credentials
 from strongroom.plugin_api.pages import LoginRoute
 from strongroom.testing.clock import HOUR
 from strongroom.testing.server import PASSWORD
@@ -72,6 +74,17 @@ def test_it_concerns_members_with_verified_addresses_only(spaces: Spaces, space:
     assert space.enforce().status_code == 200
     for person in (guest, stranger, root):
         assert spaces.api.log_in(person.email).status_code == 200
+
+
+def test_a_member_does_not_evade_it_by_a_private_address(spaces: Spaces, space: Space) -> None:
+    ann = join(space)
+    assert space.log_in(ann.email).json["user"]["id"] == ann.id
+    assert space.enforce().status_code == 200
+    with spaces.api.container.database.write() as connection:
+        private = {"value": "ann@private.example", "written": None}
+        mine = (credentials.c.user_id == ann.id) & (credentials.c.kind == "email")
+        connection.execute(update(credentials).where(mine).values(private))
+    assert refusal(spaces.api.log_in("ann@private.example")) == REQUIRED
 
 
 def test_it_needs_a_login_of_an_administrator_within_an_hour(spaces: Spaces, space: Space) -> None:

@@ -59,10 +59,10 @@ class HostLoginFacts(LoginFacts):
     def has_second_factor(self) -> bool:
         return self._transaction.account.has_second_factor
 
-    def find_contacts(self) -> Sequence[Credential]:
+    def find_credentials(self) -> Sequence[Credential]:
         credentials = self._user.services().get(CredentialService)
         rows = credentials.of_user(self._transaction.connection, self.user_id)
-        return [item.credential for item in rows if item.kind in CONTACT_KINDS and item.is_verified]
+        return [item.credential for item in rows if item.is_verified or item.kind not in CONTACT_KINDS]
 
     def find_roles(self) -> Mapping[str, str]:
         tenants = self._user.services().get(TenantService)
