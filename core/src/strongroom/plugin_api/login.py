@@ -157,6 +157,8 @@ class VerifiedCredential:
             among the sessions of the method; ``host.logins`` ends logins by it.
         context: small JSON values for :meth:`LoginMethod.logged_in`, kept sealed while the login waits
             for further proofs, and not stored with the login.
+        is_invited: whether the person counts as invited, so that a user is also created with
+            ``[users] registration = "invited"``. API 2.0.
 
     Raises:
         LoginUnavailable: the value of a credential is empty, longer than :data:`MAX_CREDENTIAL`, or has
@@ -173,6 +175,7 @@ class VerifiedCredential:
     assurance: Assurance = Assurance()
     session: str | None = None
     context: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    is_invited: bool = False
 
     def __post_init__(self) -> None:
         credentials = [self.credential]

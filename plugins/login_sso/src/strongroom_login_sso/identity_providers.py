@@ -181,7 +181,7 @@ class IdentityProviders:
                 raise ApiError(NO_BREAK_GLASS, details=details)
 
     def _end_other_logins(self, view: ProviderView) -> None:
-        """End the logins that people for whom the provider is now enforced have made otherwise."""
+        """End the logins of the members who must now use the provider that other methods have made."""
         tenant_id = view.provider.tenant_id
         proven = select(domains.c.domain).where(
             domains.c.tenant_id == tenant_id, self._proofs.condition()

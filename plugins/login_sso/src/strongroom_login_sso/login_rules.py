@@ -36,7 +36,7 @@ from strongroom_login_sso.provider import KIND
 _ADMIN: Final = "admin"
 _EMAIL: Final = "email"
 _PAGES: Final = 100
-"""Pages of members among whom the administrators are looked for."""
+"""Pages of members that are searched for administrators."""
 
 
 @dataclass(frozen=True, slots=True)

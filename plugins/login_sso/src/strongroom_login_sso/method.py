@@ -3,13 +3,14 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar, Final
 
-from strongroom.plugin_api.login import NewLogin
+from strongroom.plugin_api.login import NewLogin, VerifiedCredential
 from strongroom.plugin_api.outbound import OutboundClient, OutboundPolicy
 from strongroom_login_oauth.method import OAuthLogin
-from strongroom_login_oauth.provider import Provider
+from strongroom_login_oauth.provider import Identity, Provider
 from strongroom_login_oidc.provider import Environment
 from strongroom_login_sso.guarded_requests import GuardedAdapter
 from strongroom_login_sso.models import TenantProvider
@@ -45,6 +46,10 @@ class SsoLogin(OAuthLogin[SsoLoginOptions]):
     def credential_prefixes(self) -> Mapping[str, Collection[str]]:
         """Return that the credentials of all providers can be verified."""
         return {KIND: [""]}
+
+    def verified(self, provider: Provider, identity: Identity) -> VerifiedCredential:
+        """Return the credential of an identity: its tenant has invited the people of its domains."""
+        return replace(super().verified(provider, identity), is_invited=True)
 
     def logged_in(self, login: NewLogin) -> None:
         """Note the login of an administrator, and apply the rules of groups."""

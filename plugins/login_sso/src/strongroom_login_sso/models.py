@@ -1,4 +1,4 @@
-"""The tables of domains, of identity providers, and of people about whom tenants have decided."""
+"""The tables of domains, of identity providers, and of users whose membership has ended."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

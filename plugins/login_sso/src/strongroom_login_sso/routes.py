@@ -202,8 +202,8 @@ def update_identity_provider(tenant_id: str, provider_id: str, body: Json, revis
     """Change an identity provider, or enforce it.
 
     It can be enforced within an hour after an administrator of the tenant has logged in by it, and with
-    a break-glass administrator. It ends the other logins of the members whom it concerns; their access
-    keys stay. The issuer never changes.
+    a break-glass administrator. It ends the other logins of the members with such addresses; access keys
+    stay. The issuer never changes.
     """
     changes = {name: value for name, value in body.items() if name != "revision"}
     return _provider(

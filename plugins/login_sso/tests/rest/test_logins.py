@@ -1,5 +1,6 @@
 """Logins by the provider of a tenant: who may, what they become, and what changes at once."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from strongroom.testing.clock import HOUR
 from strongroom.testing.outbound import forbidden_urls
 
 from ..company import CLIENT
-from .spaces import AUTHORIZATIONS, IDS, REQUESTS, Space, Spaces
+from .spaces import AUTHORIZATIONS, IDS, REQUESTS, Space, Spaces, running_spaces
 
 DAY = 24 * HOUR
 
@@ -70,6 +71,15 @@ class TestNewPeople:
         root = spaces.api.person(admin=True)
         found = spaces.api.get(f"/users?q=ann@{space.domain}", by=root).json["data"]
         assert found == []
+
+
+@pytest.mark.parametrize(("mode", "status"), [("invited", 200), ("closed", 403)])
+def test_people_of_a_proven_domain_count_as_invited(
+    tmp_path: Path, database_url: str, mode: str, status: int
+) -> None:
+    with running_spaces(tmp_path, database_url, {"users": {"registration": mode}}) as spaces:
+        space = spaces.create()
+        assert space.log_in(f"ann@{space.domain}").status_code == status
 
 
 class TestAddresses:

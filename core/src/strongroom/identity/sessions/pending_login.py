@@ -77,7 +77,7 @@ class FirstProof:
     def json(self) -> dict[str, Any]:
         """Return the proof as JSON, which :meth:`from_json` reads."""
         context = asdict(self)
-        for name in ("session", "context", "contacts"):
+        for name in ("session", "context", "contacts", "is_invited"):
             # Left out where possible: servers of the version before do not know these members.
             if self.verified is not None and not context["verified"][name]:
                 del context["verified"][name]

@@ -138,7 +138,7 @@ class IdentityResolver:
             return user_id, added, all(name.kind in CONTACTS for name in holders), False
         if not verified.may_register:
             raise InvalidCredentials
-        require_open(self._mode)
+        require_open(self._mode, is_invited=verified.is_invited)
         # A savepoint: if a credential is bound concurrently, the new user is rolled back too.
         with connection.begin_nested():
             user_id = self._users.create(connection, _user_name(verified)).id
