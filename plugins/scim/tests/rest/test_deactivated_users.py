@@ -1,4 +1,4 @@
-"""A user whom the directory deactivates: every secret of before is refused, on another instance too."""
+"""Users that the directory deactivates: every earlier secret is refused, on another instance too."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace

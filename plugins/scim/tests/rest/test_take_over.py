@@ -293,7 +293,7 @@ class Scene:
         return Victim(user["id"], email, is_created=True)
 
     def rows(self, victim: Victim) -> Mapping[str, Any]:
-        """Return all rows of the server about a user, but for what its own directory says."""
+        """Return all rows of the server about a user, except what its own directory says."""
         rows: dict[str, Any] = {}
         left_out = {"audit_events", "unsealed_audit_events"}
         left_out |= {"provisioned_users"} if victim.is_created else set()
