@@ -98,7 +98,8 @@ class LoginRoute:
     Args:
         path: begins the login, as the path of a :class:`LoginLink`.
         labels: the text of its button by language.
-        is_required: whether such names log in by no other way, so that no form for a password follows.
+        is_required: whether the page leads there at once. A browser that comes back finds the other ways
+            below, because some users may take them; a condition of logins refuses the others.
     """
 
     path: str

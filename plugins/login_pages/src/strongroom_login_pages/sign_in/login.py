@@ -90,21 +90,13 @@ class Login:
         return visit.redirect("/login") if visit.token else self._form(visit, "form-expired")
 
     def log_in(self, visit: LoginVisit) -> Any:
-        """Log in by a factor such as a passkey, or by a password, or begin the login by a code.
-
-        A name that another login is required for begins that one, whatever the form has besides.
-        """
+        """Log in by a factor such as a passkey, or by a password, or begin the login by a code."""
         username = visit.form.get("username", "")
         if (view := answered(visit)) is not None:
             answer = {"id": visit.form.get("challenge", ""), **answer_of(visit)}
             return self._send(visit, way_of(view), "", {"challenge": answer})
-        find_route = visit.host.pages.find_login_route
-        route = find_route(username) if find_route else None
-        if route is not None and route.is_required:
-            return visit.redirect_within(route.path)
         if visit.form.get("way") == NAME:
-            visit.update(attempt=visit.flow.attempt.switched(username).at(PROOF))
-            return visit.redirect("/login")
+            return self._take_name(visit, username)
         if visit.form.get("way") == code_login.WAY:
             return self._begin_code(visit, username)
         return self._send(visit, PASSWORD, username, _password_login(visit))
@@ -120,6 +112,19 @@ class Login:
             visit.update(return_to=None, resume=resume)
         visit.update(attempt=visit.flow.attempt.taking(way))
         return self._progress.continue_with(visit, response)
+
+    def _take_name(self, visit: LoginVisit, username: str) -> Any:
+        """Go on to the ways of a name, or to the login that is required for it.
+
+        A browser that comes back from there, such as while a provider is down, finds the ways: some
+        users may take them nevertheless, and the server refuses the others after their proof.
+        """
+        visit.update(attempt=visit.flow.attempt.switched(username).at(PROOF))
+        find_route = visit.host.pages.find_login_route
+        route = find_route(username) if find_route else None
+        if route is not None and route.is_required:
+            return visit.redirect_within(route.path)
+        return visit.redirect("/login")
 
     def _send(self, visit: LoginVisit, way: str, username: str, body: dict[str, Any]) -> Any:
         visit.update(attempt=visit.flow.attempt.taking(way, username))
