@@ -100,6 +100,7 @@ class Domain:
     tenant_id: str
     domain: str
     token: str
+    creator_id: str
     created_at: int
     verified_at: int | None
     checked_at: int | None

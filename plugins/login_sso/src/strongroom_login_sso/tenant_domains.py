@@ -45,6 +45,12 @@ _AT_ONCE: Final = 100
 _RATES: Final = ("30/hour",)
 """Checks that the administrators of a tenant may demand."""
 
+_LOST_SUBJECT: Final = "The DNS record of a domain has disappeared"
+_LOST_TEXT: Final = (
+    "The DNS record that proves a domain of your space was not found. Publish it again within days, or "
+    "people with such addresses can no longer log in by single sign-on."
+)
+
 
 @dataclass(slots=True, eq=False, repr=False)
 class TenantDomains:
@@ -174,6 +180,8 @@ class TenantDomains:
                 _change(tx, current, next_check_at=self._host.clock.now() + _HOUR)
             else:
                 self._lose(tx, current)
+        if is_there is False and current.lost_since is None:
+            self._report_loss(current)
 
     def _prove(self, tx: Transaction, domain: Domain) -> None:
         now = self._host.clock.now()
@@ -200,6 +208,11 @@ class TenantDomains:
         if domain.lost_since is None:
             self._record(tx, "domain-lose", domain)
             logger.warning("The TXT record of the domain %s has disappeared", domain.domain)
+
+    def _report_loss(self, domain: Domain) -> None:
+        """Inform the administrator who has added a domain that its record has disappeared."""
+        if self._host.users.administers(domain.creator_id, domain.tenant_id):
+            self._host.notify(domain.creator_id, _LOST_SUBJECT, _LOST_TEXT)
 
     def _take_over(self, tx: Transaction, domain: Domain) -> None:
         """Void the proofs of other tenants, each of which must have failed its own check before.

@@ -123,6 +123,16 @@ def test_a_proof_that_disappears_counts_for_the_grace_only(spaces: Spaces, space
     assert not spaces.service.has_proven(space.id, f"x@{space.domain}")
 
 
+def test_the_administrator_who_added_it_gets_one_message(spaces: Spaces, space: Space) -> None:
+    space.unpublish()
+    before = len(spaces.api.outbox())
+    for _ in range(3):
+        spaces.api.clock.advance(DAY)
+        spaces.check_domains()
+    sent = [item for item in spaces.api.outbox()[before:] if "DNS record" in str(item)]
+    assert [item["recipient"] for item in sent] == [space.admin.email]
+
+
 def test_a_record_that_comes_back_ends_the_grace(spaces: Spaces, space: Space) -> None:
     space.unpublish()
     spaces.api.clock.advance(DAY)

@@ -1,6 +1,8 @@
 """Enforced single sign-on: who is refused, who is not, and what a client learns."""
 
-from sqlalchemy import update
+from typing import Any
+
+from sqlalchemy import event, update
 from tests.support import totp
 from tests.support.api import Answer, Json, Person, error_code
 
@@ -244,6 +246,28 @@ class TestRoutes:
             for answer in answers
         ]
         assert all(item == headers[0] for item in headers)
+
+    def test_all_domains_cost_the_same_statements(self, spaces: Spaces, space: Space) -> None:
+        unproven = spaces.create(proven=False, number=1)
+        statements: list[str] = []
+
+        def note(_: Any, __: Any, statement: str, *___: Any) -> None:
+            statements.append(statement)
+
+        def lookup(address: str) -> list[str]:
+            statements.clear()
+            assert spaces.route(address).status_code == 200
+            return [*statements]
+
+        event.listen(spaces.api.container.database.engine, "before_cursor_execute", note)
+        expected = lookup("ann@unknown.example")
+        assert len(expected) > 0
+        for address in (f"ann@{unproven.domain}", unproven.admin.email, f"ann@{space.domain}"):
+            assert lookup(address) == expected
+
+    def test_lookups_are_limited(self, spaces: Spaces) -> None:
+        answers = [spaces.route(f"ann{number}@x.example").status_code for number in range(61)]
+        assert answers == [200] * 60 + [429]
 
     def test_the_login_page_offers_the_provider(self, spaces: Spaces, space: Space) -> None:
         (find,) = register_login_routes(spaces.api.container.hosts.get("login_sso"))
