@@ -105,7 +105,7 @@ ROWS: Final = (
         "pages-another-way",
         "Another way drops every proof and challenge of a login.",
         "sign_in/attempt.py::Attempt.switched",
-        "return Attempt(username=self.username)",
+        "return Attempt().taking(None, self.username if username is None else username)",
         "return self",
         "login_pages/rest/test_sign_in_pages.py::TestAnotherWay::test_it_drops_the_enrolment",
         "login_pages/rest/test_code_pages.py::test_another_way_drops_the_code",

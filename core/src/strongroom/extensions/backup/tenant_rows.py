@@ -23,6 +23,7 @@ LEFT_OUT: Final = frozenset(
         "bundles",
         "direct_uploads",
         "directories",
+        "directory_errors",
         "due_handovers",
         "invitation_groups",
         "invitations",
