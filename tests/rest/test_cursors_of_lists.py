@@ -16,6 +16,7 @@ from strongroom.activity.audit.service import AuditEvent, AuditService
 from strongroom.extensions.service_accounts.service import service_accounts
 from strongroom.foundation.collation import sort_key
 from strongroom.foundation.database.metadata import metadata
+from strongroom_login_sso.models import domains, providers
 from strongroom_share_links.models import access_log, links, recipients
 from strongroom_webhooks.models import deliveries, endpoints
 
@@ -35,6 +36,8 @@ MOST = 200
 
 OTHERS = {
     "listClientActions",  # the records of listAuditEvents
+    "listDirectoryErrors",  # the directory has made no request; the plugin's tests page through errors
+    "listServerDirectoryErrors",  # likewise
     "listLocks",  # a file has few, which are sorted in memory, as its holds are
     "listLoginProviders",  # they are in the configuration
     "listQuarantine",  # no content scanner is enabled here
@@ -42,6 +45,7 @@ OTHERS = {
     "searchFiles",  # has a test of its own
 }
 OTHER_PARAMETERS = {
+    "listServerDirectoryErrors": {"directoryId": "serverDirectoryId"},
     "listClientActions": {"userId": "ownerId", "clientId": "userId"},
     "listFactors": {"userId": "ownerId"},
     "listPasskeys": {"userId": "ownerId"},
@@ -136,6 +140,10 @@ LISTS: dict[str, Sequence[Copy]] = {
     "listUsers": [USER],
     "reportFactors": [USER],
     "listVersions": [rows("node_versions", "node_id", "fileId", "number")],
+    "listDirectories": [rows("directories", "id", "directoryId", "id")],
+    "listServerDirectories": [rows("directories", "id", "serverDirectoryId", "id")],
+    "listTenantDomains": [Copy(domains, by(domains.c.id, "domainId"), ("id",))],
+    "listIdentityProviders": [Copy(providers, by(providers.c.id, "providerId"), ("id",))],
     "listWebhookEndpoints": [Copy(endpoints, by(endpoints.c.id, "endpointId"), ("id",))],
     "listWebhookDeliveries": [Copy(deliveries, by(deliveries.c.endpoint_id, "endpointId"), ("id",))],
 }
@@ -351,8 +359,8 @@ def test_a_cursor_of_another_list_order_filter_or_caller_is_refused(api: Api) ->
 
 
 def test_a_search_by_cursor_skips_and_repeats_nothing(api: Api) -> None:
-    admin = api.person()
-    tenant = api.tenant(admin)
+    town = Town.built(api)
+    admin, tenant = town.root, api.tenant(town.root, "Elsewhere")
     kept = {api.folder(tenant, admin, f"note {number}")["id"] for number in range(12)}
     for query in ("sort=name", "sort=-name&foldersFirst=true"):
         link: str | None = f"{tenant}/search?query=note&{query}&pageSize=5&cursor="

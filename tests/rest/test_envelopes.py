@@ -25,11 +25,14 @@ FEEDS = {"listChanges"}
 
 EMPTY = {
     "listClientActions": "no client has acted for this user",
+    "listDirectoryErrors": "the directory has made no request",
+    "listServerDirectoryErrors": "the directory has made no request",
     "listLocks": "nothing is locked here; test_locks has the name of a holder",
     "listQuarantine": "no content scanner is enabled here",
     "listUserImports": "imports refer to no other records",
 }
 OTHER_PARAMETERS = {
+    "listServerDirectoryErrors": {"directoryId": "serverDirectoryId"},
     "listClientActions": {"userId": "ownerId", "clientId": "userId"},
     "listFactors": {"userId": "ownerId"},
     "listPasskeys": {"userId": "ownerId"},

@@ -9,6 +9,7 @@ from strongroom.clock import DAY, iso_format
 from strongroom.content.nodes.events import DownloadRecorder
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom_login_pages.plugin import register_tables as page_tables
+from strongroom_login_sso.plugin import register_tables as sso_tables
 from strongroom_share_links.plugin import register_tables as share_tables
 from strongroom_simulators.passkeys.authenticator import SoftwareAuthenticator
 from strongroom_webhooks.plugin import register_tables as webhook_tables
@@ -23,11 +24,13 @@ PLUGINS: Final = (
     "login_sms",
     "login_wechat",
     "login_wecom",
+    "login_sso",
     "login_passkey",
     "login_pages",
     "factor_totp",
     "share_links",
     "webhooks",
+    "scim",
 )
 """The plugins that have routes, with a storage."""
 
@@ -42,9 +45,16 @@ ALL_PLUGINS: Final = merged(
             "share_links": {"kinds": ["read", "preview", "drop", "write"]},
             # No test sends a request to a server that is not its own.
             "webhooks": {"allow_hosts": ["127.0.0.1:9"]},
+            "login_sso": {
+                "nameservers": ["127.0.0.1:9"],
+                "dns_timeout": 0.1,
+                "allow_hosts": ["127.0.0.1:9"],
+                "providers_per_tenant": 1000,
+                "domains_per_tenant": 1000,
+            },
         },
         "login": {
-            "methods": ["password", "sms", "wechat", "wecom"],
+            "methods": ["password", "sms", "wechat", "wecom", "sso"],
             "wechat": {"apps": _APPS},
             "wecom": {"apps": {"main": _WECOM_APP}},
         },
@@ -80,6 +90,7 @@ class Town:
             "share_links": share_tables(),
             "webhooks": webhook_tables(),
             "login_pages": page_tables(),
+            "login_sso": sso_tables(),
         }
         upgrade(api.container.database.engine, tables)
         root = api.person(admin=True)
@@ -89,6 +100,7 @@ class Town:
         town._settle_files()
         town._settle_shares()
         town._settle_webhooks()
+        town._settle_companies()
         return town
 
     def path(self, template: str, changes: Mapping[str, Any] | None = None) -> str:
@@ -187,3 +199,21 @@ class Town:
         endpoint = self._post("/api/v1/webhook-endpoints", body)
         delivery = self._post(f"/api/v1/webhook-endpoints/{endpoint['id']}/test")
         self.parameters |= {"endpointId": endpoint["id"], "deliveryId": delivery["id"]}
+
+    def _settle_companies(self) -> None:
+        """Connect directories and a provider, as companies do."""
+        account = self._post(f"{self.tenant}/service-accounts", {"name": "directory"})
+        of_server = self._post("/api/v1/service-accounts", {"name": "directory of the server"})
+        body = {"name": "directory", "accountId": account["id"]}
+        directory = self._post(f"{self.tenant}/directories", body)
+        of_all = self._post("/api/v1/directories", {**body, "accountId": of_server["id"]})
+        domain = self._post(f"{self.tenant}/domains", {"domain": "acme.example"})
+        client = {"clientId": "files", "clientSecret": "a-secret"}
+        issuer = {"label": "Acme", "issuer": "https://127.0.0.1:9"}
+        provider = self._post(f"{self.tenant}/identity-providers", {**issuer, **client})
+        self.parameters |= {
+            "directoryId": directory["id"],
+            "serverDirectoryId": of_all["id"],
+            "domainId": domain["id"],
+            "providerId": provider["id"],
+        }

@@ -302,7 +302,7 @@ ROWS: Final = (
         "registration-mode",
         "A closed server registers no user.",
         "identity/accounts/registration.py::RegistrationService.register",
-        "require_open(self._mode, is_invited=verified.is_invited)",
+        "require_open(self._mode)",
         "pass",
         "rest/test_users.py::TestClosedRegistration::test_self_registration_is_refused",
     ),

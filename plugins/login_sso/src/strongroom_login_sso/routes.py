@@ -93,7 +93,10 @@ def create_tenant_domain(tenant_id: str, body: Json) -> Json:
     errors=(FORBIDDEN,),
 )
 def list_tenant_domains(tenant_id: str, query: Json) -> Any:
-    """List the domains of a tenant, sorted by name, for administrators of the tenant."""
+    """List the domains of a tenant, sorted by name.
+
+    Only administrators of the tenant see them, because each has the text that proves it.
+    """
     page = get_service(SingleSignOn).domains.list(tenant_id, query)
     return current_host().lists.collection(page.map(_domain), query)
 
@@ -102,7 +105,10 @@ def list_tenant_domains(tenant_id: str, query: Json) -> Any:
     "GET", _DOMAIN, access=Access.USER, returns=DomainSchema, errors=(FORBIDDEN, DOMAIN_UNKNOWN)
 )
 def get_tenant_domain(tenant_id: str, domain_id: str) -> Json:
-    """Get a domain, with the TXT record that proves it."""
+    """Get a domain of a tenant.
+
+    It has the name and the text of the TXT record that proves it, for administrators of the tenant.
+    """
     return _domain(get_service(SingleSignOn).domains.get(tenant_id, domain_id))
 
 
@@ -115,7 +121,10 @@ def get_tenant_domain(tenant_id: str, domain_id: str) -> Json:
     errors=(FORBIDDEN, DOMAIN_UNKNOWN),
 )
 def delete_tenant_domain(tenant_id: str, domain_id: str) -> Json:
-    """Give up a domain: people with such addresses no longer log in by single sign-on, at once."""
+    """Give up a domain.
+
+    People with such addresses no longer log in by single sign-on, at once.
+    """
     get_service(SingleSignOn).domains.delete(tenant_id, domain_id)
     return {"success": True}
 
@@ -165,7 +174,10 @@ def create_identity_provider(tenant_id: str, body: Json) -> Json:
     errors=(FORBIDDEN,),
 )
 def list_identity_providers(tenant_id: str, query: Json) -> Any:
-    """List the identity providers of a tenant, the oldest first, for administrators of the tenant."""
+    """List the identity providers of a tenant, the oldest first.
+
+    Only administrators of the tenant see their settings; people see the one of their address.
+    """
     page = get_service(SingleSignOn).providers.list(tenant_id, query)
     return current_host().lists.collection(page.map(_provider), query)
 
@@ -178,7 +190,10 @@ def list_identity_providers(tenant_id: str, query: Json) -> Any:
     errors=(FORBIDDEN, PROVIDER_UNKNOWN),
 )
 def get_identity_provider(tenant_id: str, provider_id: str) -> Json:
-    """Get an identity provider, without the secret of its client."""
+    """Get an identity provider of a tenant.
+
+    The secret of its client is in no answer.
+    """
     return _provider(get_service(SingleSignOn).providers.get(tenant_id, provider_id))
 
 
@@ -220,7 +235,11 @@ def update_identity_provider(tenant_id: str, provider_id: str, body: Json, revis
     errors=(FORBIDDEN, PROVIDER_UNKNOWN, PROVIDER_OUTDATED),
 )
 def delete_identity_provider(tenant_id: str, provider_id: str, revision: int | None) -> Json:
-    """Delete an identity provider, and end the logins that were made by it."""
+    """Delete an identity provider.
+
+    The logins that were made by it end. A new one with the same issuer has a new id, so its people
+    are connected again by their addresses.
+    """
     get_service(SingleSignOn).providers.delete(tenant_id, provider_id, revision)
     return {"success": True}
 
@@ -233,7 +252,10 @@ def delete_identity_provider(tenant_id: str, provider_id: str, revision: int | N
     errors=(FORBIDDEN, PROVIDER_UNKNOWN),
 )
 def check_identity_provider(tenant_id: str, provider_id: str) -> Json:
-    """Fetch the discovery document and the keys of a provider now; `problem` says what is wrong."""
+    """Check an identity provider now.
+
+    The server fetches the discovery document and the keys; `problem` says what is wrong with them.
+    """
     host = current_host()
     provider = get_service(SingleSignOn).providers.get(tenant_id, provider_id).provider
     host.limits.check_rate("provider_checks", CHECKS, tenant_id)

@@ -202,7 +202,7 @@ class IdentityProviderChangesSchema(Schema):
 
 
 class ClaimNamesSchema(Schema):
-    """The names of claims."""
+    """Which claims of an ID token say what about its person."""
 
     name = fields.String(required=True, metadata={"description": "Name of a new user"})
     email = fields.String(required=True, metadata={"description": "E-mail address"})

@@ -44,7 +44,7 @@ class DirectoryCountsSchema(Schema):
 
 
 class DirectorySchema(Schema):
-    """A directory."""
+    """A company's list of people, which creates users and groups."""
 
     id = fields.String(required=True, metadata={"description": "Names the directory in URLs"})
     name = fields.String(required=True, metadata={"description": "Its name"})
@@ -78,7 +78,11 @@ class DirectorySchema(Schema):
         attribute="last_changed_at",
         metadata={"description": "Its last change of a user or group, to within a minute"},
     )
-    counts = fields.Nested(DirectoryCountsSchema, required=True)
+    counts = fields.Nested(
+        DirectoryCountsSchema,
+        required=True,
+        metadata={"description": "What it has created, and what was refused"},
+    )
 
 
 class DirectoryErrorSchema(Schema):
@@ -111,5 +115,9 @@ class DirectoryErrorSchema(Schema):
     count = fields.Integer(
         required=True, metadata={"description": "How often it was refused since it last succeeded"}
     )
-    firstAt = Timestamp(required=True, attribute="first_at")
-    lastAt = Timestamp(required=True, attribute="last_at")
+    firstAt = Timestamp(
+        required=True,
+        attribute="first_at",
+        metadata={"description": "The first refusal since the last success"},
+    )
+    lastAt = Timestamp(required=True, attribute="last_at", metadata={"description": "The last refusal"})

@@ -4,7 +4,10 @@ from ..operations import Operation
 
 
 def check_oauth_authorization_server() -> Operation[None]:
-    """Answer a browser that checks whether its script may read the document."""
+    """Answer a browser that checks whether its script may read the document.
+
+    It may, whatever headers it sends: the document is public.
+    """
     return Operation(
         "OPTIONS",
         "/.well-known/oauth-authorization-server",
@@ -13,7 +16,10 @@ def check_oauth_authorization_server() -> Operation[None]:
 
 
 def check_openid_configuration() -> Operation[None]:
-    """Answer a browser that checks whether its script may read the document."""
+    """Answer a browser that checks whether its script may read the document.
+
+    It may, whatever headers it sends: the document is public.
+    """
     return Operation(
         "OPTIONS",
         "/.well-known/openid-configuration",
@@ -22,7 +28,10 @@ def check_openid_configuration() -> Operation[None]:
 
 
 def get_oauth_authorization_server() -> Operation[None]:
-    """Get a document by which clients discover a service (RFC 8615)."""
+    """Get a document by which clients discover a service (RFC 8615).
+
+    Scripts of any origin may read it, and clients may store it for minutes.
+    """
     return Operation(
         "GET",
         "/.well-known/oauth-authorization-server",
@@ -31,7 +40,10 @@ def get_oauth_authorization_server() -> Operation[None]:
 
 
 def get_openid_configuration() -> Operation[None]:
-    """Get a document by which clients discover a service (RFC 8615)."""
+    """Get a document by which clients discover a service (RFC 8615).
+
+    Scripts of any origin may read it, and clients may store it for minutes.
+    """
     return Operation(
         "GET",
         "/.well-known/openid-configuration",

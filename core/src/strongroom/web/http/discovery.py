@@ -107,7 +107,10 @@ def _document(members: Mapping[str, Any]) -> Callable[[], Response]:
     content = json.dumps(members, ensure_ascii=False)
 
     def view() -> Response:
-        """Get a document by which clients discover a service (RFC 8615)."""
+        """Get a document by which clients discover a service (RFC 8615).
+
+        Scripts of any origin may read it, and clients may store it for minutes.
+        """
         return json_response(content, headers=_HEADERS)
 
     return view
@@ -115,7 +118,10 @@ def _document(members: Mapping[str, Any]) -> Callable[[], Response]:
 
 def _preflight() -> Callable[[], Response]:
     def view() -> Response:
-        """Answer a browser that checks whether its script may read the document."""
+        """Answer a browser that checks whether its script may read the document.
+
+        It may, whatever headers it sends: the document is public.
+        """
         return Response(status=204, headers=_PREFLIGHT)
 
     return view
