@@ -39,7 +39,10 @@ class Company:
     @classmethod
     def made(cls, api: Api, owner: Person | None = None, **options: Any) -> "Company":
         owner = owner or api.person()
-        path = api.tenant(owner)
+        return cls.of_tenant(api, owner, api.tenant(owner), **options)
+
+    @classmethod
+    def of_tenant(cls, api: Api, owner: Person, path: str, **options: Any) -> "Company":
         accounts = f"{path}/service-accounts"
         account = api.post(accounts, {"name": "Directory"}, by=owner).json["id"]
         body = {"name": "key", "scopes": ["users:write"], "currentPassword": PASSWORD}

@@ -29,7 +29,7 @@ ROWS: Final = (
         "directories-addresses",
         "A directory replaces no address that its holder has verified.",
         f"{_USERS}::ProvisionedUsers._change_email",
-        "if is_verified or not self._is_managed(connection, directory, user_id):",
+        "if is_kept or not self._is_managed(connection, directory, user_id):",
         "if not self._is_managed(connection, directory, user_id):",
         f"{_TESTS}::test_an_address_changes_until_its_holder_has_verified_it",
     ),

@@ -157,10 +157,19 @@ ROWS: Final = (
     core(
         "directories-domains",
         "The directory of a tenant creates no user with an address of another tenant.",
-        "extensions/provisioning/address_owners.py::AddressOwners.require_free",
+        "extensions/provisioning/address_owners.py::AddressOwners.owns",
         "raise CredentialTaken",
         "pass",
         "login_sso/rest/test_directories.py::test_another_tenants_directory_creates_no_such_user",
+    ),
+    core(
+        "directories-verified",
+        "Only an address of a domain of the tenant is verified by the tenant's directory.",
+        "extensions/provisioning/users.py::ProvisionedUsers._create",
+        "is_verified=is_own",
+        "is_verified=True",
+        "login_sso/rest/test_directories.py"
+        "::test_a_person_whom_the_directory_has_created_logs_in_at_once",
     ),
     core(
         "login-conditions",

@@ -9,7 +9,8 @@ these methods with the access key of that account as the caller (RFC 7644)::
 
 A directory sees and changes only what it has created. It creates accounts and finds none: an address, a
 login name or an external id that another user has is refused. It changes the account itself only while
-the account belongs to no other tenant, and the address only until its holder has verified it.
+the account belongs to no other tenant, and the address only until its holder has verified it. An address
+of a domain that the tenant owns, see ``register_address_owners``, is verified by that.
 
 ``tenant_id=None`` is the server: its directories create users without a tenant, and no groups.
 """
@@ -114,7 +115,8 @@ class UserRecord:
             tenant whatever its case. No login of this server uses it.
         name: the name that others see, 1 to 255 characters.
         external_id: the directory's id, at most 255 characters, unique in the tenant.
-        email: the address. It proves nothing until the user returns a code sent to it.
+        email: the address. Unless the tenant owns its domain, it proves nothing until the user returns a
+            code sent to it.
         locale: a BCP 47 tag, which only a new user gets.
         is_active: whether the user may act.
         profile: further attributes, at most 32 KiB of JSON, which the server only stores.

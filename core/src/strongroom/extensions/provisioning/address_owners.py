@@ -20,17 +20,18 @@ class AddressOwners:
         """Set the functions. They are read at each question."""
         self._functions = functions
 
-    def require_free(self, connection: Connection, tenant_id: str | None, email: str) -> None:
-        """Require that an address belongs to no other tenant than a directory does.
+    def owns(self, connection: Connection, tenant_id: str | None, email: str) -> bool:
+        """Return whether an address belongs to the tenant of a directory.
 
         Args:
-            tenant_id: the tenant of the directory; ``None``: the server, which any address is free for.
+            tenant_id: the tenant; ``None``: the server, which owns no address; all are free for it.
 
         Raises:
-            CredentialTaken: it does, with the same answer as for an address of another user.
+            CredentialTaken: it belongs to another tenant, with the answer as for another user's address.
         """
         if tenant_id is None:
-            return
-        for find in self._functions:
-            if find(connection, email) not in (None, tenant_id):
-                raise CredentialTaken
+            return False
+        owners = {owner for find in self._functions if (owner := find(connection, email)) is not None}
+        if owners - {tenant_id}:
+            raise CredentialTaken
+        return bool(owners)

@@ -3,7 +3,8 @@
 A directory creates accounts and never finds one: an address, a name or an id that another user has is
 refused, so no directory gets an account that existed before. What it changes later is bounded, too: it
 ends and begins the membership of its own tenant, and changes the account itself only while the account
-belongs to no other tenant, and the address only until its holder has verified it.
+belongs to no other tenant, and the address only until its holder has verified it. A tenant that owns the
+domain of an address decides who has the address, so its directory needs no such proof.
 """
 
 import json
@@ -112,7 +113,8 @@ class UserState:
         login_name: the name by which the directory knows the user, unique in the tenant whatever its
             case. No login uses it.
         external_id: the directory's id, unique in the tenant.
-        email: the address, which proves nothing until the user returns a code sent to it.
+        email: the address, which proves nothing until the user returns a code sent to it, unless the
+            tenant owns its domain.
         is_active: whether the user may act.
         profile: further attributes, which the server only stores.
     """
@@ -356,8 +358,9 @@ class ProvisionedUsers:
         user = self._users.create(connection, state.name)
         if state.email is not None:
             (credential,) = identified(self._credentials, {EMAIL: state.email})
-            self._owners.require_free(connection, directory.tenant_id, credential.value)
-            self._credentials.bind(connection, user.id, credential, is_verified=False)
+            # The owner of a domain decides who has its addresses.
+            is_own = self._owners.owns(connection, directory.tenant_id, credential.value)
+            self._credentials.bind(connection, user.id, credential, is_verified=is_own)
         self._record(connection, "user.create", identity, user.id, origin, {"type": user.type})
         if state.locale is not None:
             self._users.change(connection, user.id, locale=state.locale)
@@ -437,18 +440,22 @@ class ProvisionedUsers:
         user = self._users.get(connection, user_id)
         require_manageable(identity, user)
         bound = [item for item in self._credentials.of_user(connection, user_id) if item.kind == EMAIL]
-        is_verified = directory.tenant_id is not None and any(item.is_verified for item in bound)
         new = None if email is None else identified(self._credentials, {EMAIL: email})[0]
         if new is not None and any(item.value == new.value for item in bound):
             # The user has set it before.
             return
-        if is_verified or not self._is_managed(connection, directory, user_id):
+        tenant_id = directory.tenant_id
+        is_own = new is not None and self._owners.owns(connection, tenant_id, new.value)
+        # An address that its holder has verified stays, unless the tenant owns the domains of both.
+        is_kept = tenant_id is not None and any(
+            item.is_verified and not (is_own and self._owners.owns(connection, tenant_id, item.value))
+            for item in bound
+        )
+        if is_kept or not self._is_managed(connection, directory, user_id):
             raise NotManagedHere.of_field("email", "not-managed", NotManagedHere.message)
-        if new is not None:
-            self._owners.require_free(connection, directory.tenant_id, new.value)
         self._credentials.release(connection, user_id, EMAIL)
         if new is not None:
-            self._credentials.bind(connection, user_id, new, is_verified=False)
+            self._credentials.bind(connection, user_id, new, is_verified=is_own)
         self._changes.settle(connection, ChangedBy(identity.user_id, origin))
 
     def _activate(
