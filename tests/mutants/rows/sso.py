@@ -154,6 +154,22 @@ ROWS: Final = (
         "pass",
         f"{_ENFORCEMENT}::test_it_needs_a_login_of_an_administrator_within_an_hour",
     ),
+    sso(
+        "sso-enforcement-other-settings",
+        "A login by former settings of a provider does not allow its enforcement.",
+        "identity_providers.py::IdentityProviders.update",
+        'values["tried_at"] = None',
+        "pass",
+        f"{_ENFORCEMENT}::test_a_login_by_former_settings_does_not_count",
+    ),
+    sso(
+        "sso-enforcement-stored-break-glass",
+        "Break-glass administrators have their second factor when the enforcement begins.",
+        "identity_providers.py::IdentityProviders._check_break_glass",
+        "None if view.provider.enforced else view.break_glass_ids",
+        "None",
+        f"{_ENFORCEMENT}::test_a_break_glass_administrator_must_be_one_when_it_begins",
+    ),
     core(
         "directories-domains",
         "The directory of a tenant creates no user with an address of another tenant.",

@@ -40,6 +40,8 @@ _COLUMNS: Final = {
     "addressesVerified": "addresses_verified",
 }
 _CLAIMS: Final = {"name": "name", "email": "email", "emailVerified": "email_verified"}
+_OF_LOGINS: Final = ("client_id", "scopes", "claims", "addresses_verified")
+"""The columns that decide whether people can log in, without the secret."""
 _AT_ONCE: Final = 500
 
 
@@ -128,8 +130,7 @@ class IdentityProviders:
         if "clientSecret" in body:
             values["sealed_secret"] = self._host.secrets.seal(body["clientSecret"])
         break_glass_ids = body.get("breakGlassIds")
-        if break_glass_ids is not None:
-            self._require_administrators(tenant_id, break_glass_ids)
+        self._check_break_glass(tenant_id, provider_id, body)
         with self._host.database.write(lock=f"identity providers of {tenant_id}") as tx:
             provider = _view(tx, tenant_id, provider_id).provider
             if revision is not None and revision != provider.revision:
@@ -137,9 +138,13 @@ class IdentityProviders:
             self._check_settings({**_row(provider), **values}, body.get("clientSecret", "unchanged"))
             if break_glass_ids is not None:
                 _replace_break_glass(tx, provider_id, break_glass_ids)
+            if _changes_logins(provider, values):
+                # Whether administrators can log in by the new settings is unknown.
+                values["tried_at"] = None
             enforced = body.get("enforced", provider.enforced)
             if enforced:
-                self._require_enforceable(tx, provider, is_new=not provider.enforced)
+                tried_at = values.get("tried_at", provider.tried_at)
+                self._require_enforceable(tx, provider, tried_at, is_new=not provider.enforced)
             values |= {"enforced": enforced, "revision": provider.revision + 1}
             tx.execute(update(providers).where(providers.c.id == provider_id).values(values))
             updated = _view(tx, tenant_id, provider_id)
@@ -165,11 +170,21 @@ class IdentityProviders:
             ours = select(providers.c.id).where(providers.c.tenant_id == tenant_id)
             _remove(tx, tx.scalars(ours))
 
-    def _require_enforceable(self, tx: Transaction, provider: TenantProvider, *, is_new: bool) -> None:
-        if is_new and (provider.tried_at is None or provider.tried_at < self._host.clock.now() - _HOUR):
+    def _require_enforceable(
+        self, tx: Transaction, provider: TenantProvider, tried_at: int | None, *, is_new: bool
+    ) -> None:
+        if is_new and (tried_at is None or tried_at < self._host.clock.now() - _HOUR):
             raise ApiError(NOT_TRIED)
         if not _find_break_glass(tx, [provider.id]):
             raise ApiError(NO_BREAK_GLASS)
+
+    def _check_break_glass(self, tenant_id: str, provider_id: str, body: Mapping[str, Any]) -> None:
+        """Check new break-glass administrators, and the stored ones before an enforcement begins."""
+        user_ids = body.get("breakGlassIds")
+        if user_ids is None and body.get("enforced"):
+            view = self.get(tenant_id, provider_id)
+            user_ids = None if view.provider.enforced else view.break_glass_ids
+        self._require_administrators(tenant_id, user_ids or ())
 
     def _require_administrators(self, tenant_id: str, user_ids: Collection[str]) -> None:
         """Require that users administer a tenant, and have a second factor."""
@@ -233,6 +248,13 @@ def _columns(body: Mapping[str, Any]) -> dict[str, Any]:
     if "claims" in values:
         values["claims"] = {_CLAIMS[name]: text for name, text in values["claims"].items()}
     return values
+
+
+def _changes_logins(provider: TenantProvider, values: Mapping[str, Any]) -> bool:
+    """Return whether new values differ in what decides whether people can log in."""
+    if "sealed_secret" in values:
+        return True
+    return any(name in values and values[name] != getattr(provider, name) for name in _OF_LOGINS)
 
 
 def _row(provider: TenantProvider) -> dict[str, Any]:

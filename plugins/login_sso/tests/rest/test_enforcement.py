@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from sqlalchemy import event, update
 from tests.support import totp
 from tests.support.api import Answer, Json, Person, error_code
@@ -27,6 +28,12 @@ def join(space: Space, name: str = "ann") -> Person:
     person = space.spaces.api.person(email=f"{name}@{space.domain}")
     space.spaces.api.join(space.path, space.admin, person)
     return person
+
+
+def remove_factors(spaces: Spaces, person: Person) -> None:
+    for factor in spaces.api.get("/users/me/factors", by=person).json["data"]:
+        removed = spaces.api.delete(f"/users/me/factors/{factor['id']}", by=person)
+        assert removed.status_code == 200, removed.text
 
 
 def test_members_log_in_by_the_provider_only(spaces: Spaces, space: Space) -> None:
@@ -103,6 +110,35 @@ def test_it_needs_a_login_of_an_administrator_within_an_hour(spaces: Spaces, spa
     assert space.change(**body).status_code == 200
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"clientId": "other"},
+        {"clientSecret": "other"},
+        {"scopes": ["openid"]},
+        {"claims": {"email": "mail"}},
+        {"addressesVerified": True},
+    ],
+    ids=str,
+)
+def test_a_login_by_former_settings_does_not_count(spaces: Spaces, space: Space, change: Json) -> None:
+    """Otherwise one wrong setting locks all members out, with the administrators."""
+    body: Json = {"enforced": True, "breakGlassIds": [space.admin.id]}
+    assert spaces.finish(space, space.log_in(space.admin.email)).status_code == 200
+    space.admin = spaces.again(space)
+    assert refusal(space.change(**change, **body)) == (409, "error.sso-not-tried")
+    assert space.change(**change).status_code == 200
+    assert refusal(space.change(**body)) == (409, "error.sso-not-tried")
+
+
+def test_settings_that_stay_keep_the_login(spaces: Spaces, space: Space) -> None:
+    assert spaces.finish(space, space.log_in(space.admin.email)).status_code == 200
+    space.admin = spaces.again(space)
+    same = {name: space.provider[name] for name in ("clientId", "scopes", "addressesVerified")}
+    assert space.change(**same, label="Renamed").status_code == 200
+    assert space.change(enforced=True, breakGlassIds=[space.admin.id]).status_code == 200
+
+
 def test_it_needs_a_break_glass_administrator(spaces: Spaces, space: Space) -> None:
     member, deputy = join(space), spaces.api.person()
     spaces.api.join(space.path, space.admin, deputy, "admin")
@@ -117,6 +153,15 @@ def test_it_needs_a_break_glass_administrator(spaces: Spaces, space: Space) -> N
     assert space.change(enforced=True, breakGlassIds=[space.admin.id]).status_code == 200
     assert refusal(space.change(breakGlassIds=[])) == without
     assert space.change(enforced=False, breakGlassIds=[]).status_code == 200
+
+
+def test_a_break_glass_administrator_must_be_one_when_it_begins(spaces: Spaces, space: Space) -> None:
+    assert spaces.finish(space, space.log_in(space.admin.email)).status_code == 200
+    space.admin = spaces.again(space)
+    assert space.change(breakGlassIds=[space.admin.id]).status_code == 200
+    remove_factors(spaces, space.admin)
+    assert refusal(space.change(enforced=True)) == (409, "error.sso-without-break-glass")
+    assert space.change(label="Renamed").status_code == 200
 
 
 def test_a_break_glass_login_is_recorded_and_reported(spaces: Spaces, space: Space) -> None:
@@ -144,10 +189,7 @@ def test_a_break_glass_administrator_must_still_be_one(spaces: Spaces, space: Sp
 
 def test_a_break_glass_administrator_needs_the_second_factor(spaces: Spaces, space: Space) -> None:
     assert space.enforce().status_code == 200
-    listed = spaces.api.get("/users/me/factors", by=space.admin).json["data"]
-    for factor in listed:
-        removed = spaces.api.delete(f"/users/me/factors/{factor['id']}", by=space.admin)
-        assert removed.status_code == 200, removed.text
+    remove_factors(spaces, space.admin)
     assert refusal(spaces.api.log_in(space.admin.email)) == REQUIRED
 
 
