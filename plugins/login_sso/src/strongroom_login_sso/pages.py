@@ -8,6 +8,7 @@ from flask import Blueprint, request
 from werkzeug.exceptions import NotFound
 
 from strongroom.plugin_api.host import HostAPI
+from strongroom.plugin_api.page_lists import read_number
 from strongroom.plugin_api.tenants import TenantInfo
 from strongroom.plugin_api.visits import Flash, PageApplication, Visit, current_visit, is_form_error
 from strongroom.plugin_api.web import MountedApplication
@@ -28,6 +29,9 @@ PLACES: Final[Mapping[str, str]] = {
 
 ROLES: Final[Mapping[str, str]] = {"member": "role-member", "records": "role-records"}
 """The keys of the names of the roles that a login gives."""
+
+_LONGEST_REVISION: Final = 18
+"""Digits of a revision."""
 
 pages = Blueprint("sso_pages", __name__, url_prefix="/<tenant_id>")
 
@@ -243,8 +247,8 @@ def _change(
 ) -> Any:
     visit = _visit()
     path = _rest(tenant_id, "identity-providers", provider_id)
-    revision = request.form.get("revision", "")
-    condition = {"revision": int(revision)} if revision.isascii() and revision.isdigit() else {}
+    revision = read_number(request.form.get("revision", ""), _LONGEST_REVISION)
+    condition = {} if revision is None else {"revision": revision}
     response = visit.rest("PATCH", path, {**changes, **condition})
     if is_form_error(response):
         return _show_provider(tenant_id, provider_id, refusal=response)
