@@ -116,6 +116,31 @@ def test_a_provider_is_changed_and_checked(spaces: Spaces, space: Space, browser
     assert stored == {**stored, **changes, "joins": False, "addressesVerified": False}
 
 
+@pytest.mark.parametrize("revision", ["9" * 5000, "9" * 19, "\u0663", "-1", "x"])
+def test_a_revision_that_is_none_is_no_error_of_the_server(
+    space: Space, browser: PageBrowser, revision: str
+) -> None:
+    here = provider_page(space)
+    browser.open(here)
+    fields = {"label": "Renamed", "clientId": "other", "defaultRole": "member"}
+    assert browser.submit(here, **fields, revision=revision).status_code == 200
+
+
+def test_directions_of_a_label_are_shown(spaces: Spaces, space: Space, browser: PageBrowser) -> None:
+    """Otherwise a label could write the rest of its line backwards, also on the login page."""
+    assert space.change(label="\u202eemcA<b>").status_code == 200
+    outside = PageBrowser(spaces.api)
+    outside.open("/account/login")
+    outside.send("login", username=f"ann@{space.domain}", way="name")
+    here = provider_page(space)
+    pages = [browser.open(path) for path in (root(space), f"{here}removal")]
+    for page in (*pages, outside.page):
+        assert "\u27e8U+202E\u27e9emcA&lt;b&gt;" in page.text
+        assert "\u202e" not in page.text
+    # The field has the label as it is.
+    assert browser.open(here).text.count("\u202e") == 1
+
+
 def test_rules_are_added_and_removed(spaces: Spaces, space: Space, browser: PageBrowser) -> None:
     here = provider_page(space)
     group = spaces.api.post(f"{space.path}/groups", {"name": "Engineers"}, by=space.admin).json["id"]
