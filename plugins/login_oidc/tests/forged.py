@@ -449,6 +449,10 @@ DISCOVERIES: Final = (
     discovery("no token endpoint", token_endpoint=REMOVED),
     discovery("no key set", jwks_uri=REMOVED),
     discovery("authorization endpoint is a script", authorization_endpoint="javascript:alert(1)"),
+    discovery("token endpoint with half an address", token_endpoint="https://[::1"),
+    discovery("token endpoint with a port of letters", token_endpoint="https://evil.example:x/"),
+    discovery("key set with a large port", jwks_uri="https://evil.example:99999999/"),
+    discovery("authorization endpoint with half an address", authorization_endpoint="https://[a"),
     discovery("10 MB", pad="x" * MEGABYTES),
     discovery("token endpoint is a list", token_endpoint=["https://evil.example/"]),
 )

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from strongroom_login_oauth.errors import AnswerInvalid
 
@@ -87,4 +88,11 @@ def check_issuer_parameter(metadata: Metadata, parameters: Mapping[str, str]) ->
 
 
 def _is_url(url: str) -> bool:
-    return len(url) <= _MAX_URL and _URL.fullmatch(url) is not None
+    if len(url) > _MAX_URL or _URL.fullmatch(url) is None:
+        return False
+    try:
+        # Parsers refuse other hosts and ports when a request is sent, in errors of their own.
+        parts = urlsplit(url)
+        return parts.hostname is not None and parts.port != 0
+    except ValueError:
+        return False
