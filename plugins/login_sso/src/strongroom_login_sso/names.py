@@ -7,7 +7,9 @@ import idna
 
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _DOMAIN: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})+", re.ASCII)
-_MAX_DOMAIN: Final = 253
+MAX_DOMAIN: Final = 253
+"""Characters of a name in DNS without its last dot (RFC 1035, section 2.3.4)."""
+
 MAX_ADDRESS: Final = 254
 """Characters of an e-mail address (RFC 5321, section 4.5.3.1.3)."""
 
@@ -62,7 +64,7 @@ def normalize_domain(text: str) -> str | None:
         name = idna.encode(text.strip().rstrip("."), uts46=True, transitional=False).decode().lower()
     except (idna.IDNAError, UnicodeError):
         return None
-    if len(name) > _MAX_DOMAIN or not _DOMAIN.fullmatch(name):
+    if len(name) > MAX_DOMAIN or not _DOMAIN.fullmatch(name):
         return None
     last = name.rpartition(".")[2]
     return None if last in _LOCAL or last.isdigit() else name

@@ -27,7 +27,7 @@ from strongroom_login_sso.errors import (
     DOMAIN_UNKNOWN,
 )
 from strongroom_login_sso.models import Domain, domains
-from strongroom_login_sso.names import FREE_MAIL, normalize_domain
+from strongroom_login_sso.names import FREE_MAIL, MAX_DOMAIN, normalize_domain
 from strongroom_login_sso.options import DAY
 from strongroom_login_sso.proofs import Proofs
 
@@ -69,7 +69,7 @@ class TenantDomains:
         """
         creator_id = self._administrators.require(tenant_id)
         domain = normalize_domain(name)
-        if domain is None or domain in FREE_MAIL:
+        if domain is None or domain in FREE_MAIL or len(PREFIX + domain) > MAX_DOMAIN:
             message = "Must be the company's own domain, such as acme.example."
             raise ApiError(DOMAIN_REFUSED, details=[FieldError("domain", "refused", message)])
         now = self._host.clock.now()

@@ -81,6 +81,16 @@ def test_domains_of_everyone_and_texts_are_refused(spaces: Spaces, space: Space)
     assert refusal(again) == (409, "error.domain-listed")
 
 
+def test_a_domain_whose_record_has_no_valid_name_is_refused(spaces: Spaces, space: Space) -> None:
+    """A name in DNS has at most 253 characters, so such a record can never be published."""
+    suffix = f".{'a' * 60}" * 3 + ".example"
+    longest = "a" * (253 - len("_strongroom.") - len(suffix)) + suffix
+    added = spaces.api.post(f"{space.path}/domains", {"domain": longest}, by=space.admin)
+    assert len(added.json["recordName"]) == 253
+    refused = spaces.api.post(f"{space.path}/domains", {"domain": f"a{longest}"}, by=space.admin)
+    assert refusal(refused) == (400, "error.domain-refused")
+
+
 def test_a_domain_is_of_one_tenant(spaces: Spaces, space: Space) -> None:
     """The second tenant proves it, too, and takes it over only once the first proof has failed."""
     other = spaces.create(domain=space.domain, proven=False, number=1)
