@@ -155,6 +155,14 @@ ROWS: Final = (
         f"{_ENFORCEMENT}::test_it_needs_a_login_of_an_administrator_within_an_hour",
     ),
     sso(
+        "sso-enforcement-ids",
+        "An enforcement ends the other logins of members who have an id at the provider.",
+        "identity_providers.py::IdentityProviders._end_other_logins",
+        "kind=KIND,",
+        'kind="",',
+        f"{_ENFORCEMENT}::test_a_member_does_not_evade_it_by_a_private_address",
+    ),
+    sso(
         "sso-enforcement-other-settings",
         "A login by former settings of a provider does not allow its enforcement.",
         "identity_providers.py::IdentityProviders.update",

@@ -141,6 +141,8 @@ class LoginsAPI(ABC):
         *,
         but_method: str,
         but: Collection[str] = (),
+        kind: str = "",
+        prefix: str = "",
     ) -> int:
         """Revoke the logins of a tenant's members that other methods have made; return their number.
 
@@ -151,6 +153,8 @@ class LoginsAPI(ABC):
                 lowercase.
             but_method: the login method whose logins stay.
             but: the ids of users whose logins stay.
+            kind: also of members with a credential of this kind; empty: of no others.
+            prefix: the beginning of the values of these credentials.
         """
 
     @abstractmethod

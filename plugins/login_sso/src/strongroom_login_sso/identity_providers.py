@@ -203,7 +203,14 @@ class IdentityProviders:
         )
         with self._host.database.read() as tx:
             names = tx.scalars(proven)
-        self._host.logins.end_of_members(tenant_id, names, but_method=SSO, but=view.break_glass_ids)
+        self._host.logins.end_of_members(
+            tenant_id,
+            names,
+            but_method=SSO,
+            but=view.break_glass_ids,
+            kind=KIND,
+            prefix=f"{view.provider.id}:",
+        )
 
     def _end_logins(self, provider_id: str) -> None:
         """End the logins that were made by a provider."""

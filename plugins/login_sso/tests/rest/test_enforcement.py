@@ -88,11 +88,14 @@ def test_it_concerns_members_with_verified_addresses_only(spaces: Spaces, space:
 def test_a_member_does_not_evade_it_by_a_private_address(spaces: Spaces, space: Space) -> None:
     ann = join(space)
     assert space.log_in(ann.email).json["user"]["id"] == ann.id
-    assert space.enforce().status_code == 200
     with spaces.api.container.database.write() as connection:
         private = {"value": "ann@private.example", "written": None}
         mine = (credentials.c.user_id == ann.id) & (credentials.c.kind == "email")
         connection.execute(update(credentials).where(mine).values(private))
+    assert spaces.api.get("/users/me", by=ann).status_code == 200
+    assert space.enforce().status_code == 200
+    # The login from before the enforcement has ended.
+    assert spaces.api.get("/users/me", by=ann).status_code == 401
     assert refusal(spaces.api.log_in("ann@private.example")) == REQUIRED
 
 

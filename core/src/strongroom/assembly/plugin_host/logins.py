@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from strongroom.assembly.plugin_host.acting import ActingUser
 from strongroom.assembly.plugin_host.state_cookie import StateCookie
-from strongroom.extensions.platform_logins.service import PlatformLogins
+from strongroom.extensions.platform_logins.service import ChosenMembers, PlatformLogins
 from strongroom.foundation import errors
 from strongroom.foundation.limits.service import RateLimits
 from strongroom.identity.accounts.bindings import CODE_HEADER, ExternalCredentials
@@ -128,9 +128,12 @@ class HostLogins(LoginsAPI):
         *,
         but_method: str,
         but: Collection[str] = (),
+        kind: str = "",
+        prefix: str = "",
     ) -> int:
+        chosen = ChosenMembers(frozenset(domains), kind, prefix)
         return self._logins.end_of_members(
-            tenant_id, domains, but_method, but, self._user.signed_origin()
+            tenant_id, chosen, but_method, but, self._user.signed_origin()
         )
 
     def suspend(self, credential: Credential, *, reason: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, bindparam, exists, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, exists, or_, select
 
 from strongroom.clock import Clock
 from strongroom.content.tenants.models import tenant_members
@@ -52,21 +52,44 @@ _LIVE: Final = Statement(
 )
 
 _MEMBERS: Final = 200
-"""Addresses of members that one transaction reads."""
-_ADDRESSES: Final = Statement(
-    select(tenant_members.c.user_id, credentials.c.value)
+"""Credentials of members that one transaction reads."""
+_HELD: Final = Statement(
+    select(tenant_members.c.user_id, credentials.c.kind, credentials.c.value)
     .join(credentials, credentials.c.user_id == tenant_members.c.user_id)
     .join(users, users.c.id == tenant_members.c.user_id)
     .where(
         tenant_members.c.tenant_id == bindparam("of_tenant"),
-        credentials.c.kind == EMAIL,
-        credentials.c.is_verified,
+        or_(
+            and_(credentials.c.kind == EMAIL, credentials.c.is_verified),
+            credentials.c.kind == bindparam("of_kind"),
+        ),
         users.c.type != UserType.ADMIN.value,
         tenant_members.c.user_id > bindparam("after"),
     )
-    .order_by(tenant_members.c.user_id, credentials.c.value)
+    .order_by(tenant_members.c.user_id, credentials.c.kind, credentials.c.value)
     .limit(bindparam("size"))
 )
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenMembers:
+    """Members of a tenant by their credentials.
+
+    Args:
+        domains: of their verified e-mail addresses; A-labels in lowercase.
+        kind: of other credentials, each of which is enough; empty: no others.
+        prefix: the beginning of the values of these credentials.
+    """
+
+    domains: frozenset[str]
+    kind: str = ""
+    prefix: str = ""
+
+    def matches(self, kind: str, value: str) -> bool:
+        """Return whether a credential is one of a chosen member."""
+        if kind == EMAIL:
+            return _wire_domain(value) in self.domains
+        return kind == self.kind and value.startswith(self.prefix)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -103,23 +126,23 @@ class PlatformLogins:
     def end_of_members(
         self,
         tenant_id: str,
-        domains: Collection[str],
+        chosen: "ChosenMembers",
         but_method: str,
         but: Collection[str],
         origin: Origin,
     ) -> int:
-        """Revoke the logins of members with an address in a domain that other methods have made."""
-        names, count, after = {*domains}, 0, ""
+        """Revoke the logins of chosen members that other methods have made."""
+        count, after = 0, ""
         while True:
             with self._database.write() as connection:
-                parameters = {"of_tenant": tenant_id, "after": after, "size": _MEMBERS}
-                rows = _ADDRESSES.all(connection, parameters)
-                chosen = {user_id for user_id, value in rows if _wire_domain(value) in names}
-                for user_id in sorted(chosen - {*but}):
+                parameters = {"of_tenant": tenant_id, "of_kind": chosen.kind}
+                rows = _HELD.all(connection, {**parameters, "after": after, "size": _MEMBERS})
+                user_ids = {user_id for user_id, kind, value in rows if chosen.matches(kind, value)}
+                for user_id in sorted(user_ids - {*but}):
                     count += self._logins.end_made_otherwise(connection, user_id, but_method, origin)
             if len(rows) < _MEMBERS:
                 return count
-            # Some addresses of the last user may be on the next page.
+            # Some credentials of the last user may be on the next page.
             after = rows[-1][0] if rows[0][0] == rows[-1][0] else _before_last(rows)
 
     def suspend(self, credential: Credential, reason: str, origin: Origin) -> bool:
@@ -157,7 +180,7 @@ def _wire_domain(address: str) -> str:
     return wire_address(f"x@{address.rpartition('@')[2]}").rpartition("@")[2].lower()
 
 
-def _before_last(rows: Sequence[tuple[str, str]]) -> str:
-    """Return the last user whose addresses are all among the rows."""
+def _before_last(rows: Sequence[tuple[str, str, str]]) -> str:
+    """Return the last user whose credentials are all among the rows."""
     last = rows[-1][0]
-    return max(user_id for user_id, _ in rows if user_id != last)
+    return max(user_id for user_id, _, _ in rows if user_id != last)
