@@ -56,8 +56,8 @@ def measure(plan: Plan) -> list[Row]:
     with (
         TemporaryDirectory() as folder,
         strongroom(Path(folder), _CONFIG, plugins=[*PLUGINS, "scim"], workers=1) as server,
+        closing(Directory(server)) as directory,
     ):
-        directory = Directory(server)
         # The first request imports the models.
         directory.send("GET", "/Users?count=1")
         memory = [resident_bytes(server.pid)]
@@ -108,6 +108,11 @@ class Directory:
         self._connections: SimpleQueue[HTTPConnection] = SimpleQueue()
         for _ in range(CLIENTS):
             self._connections.put(HTTPConnection(HOST, self._port, timeout=_TIMEOUT))
+
+    def close(self) -> None:
+        """Close the connections."""
+        while not self._connections.empty():
+            self._connections.get().close()
 
     def synchronize(self, count: int, groups: Sequence[Group]) -> float:
         """Look each user and group up, create it if it is new, and otherwise replace it as it is."""
