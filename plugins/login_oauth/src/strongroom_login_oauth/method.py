@@ -61,6 +61,9 @@ class OAuthLogin(LoginMethod[OptionsT]):
     parameters: ClassVar[tuple[str, ...]] = ("iss",)
     """The names of the other parameters of the redirect that providers need."""
 
+    removal_errors: ClassVar[tuple[ErrorKind, ...]] = ()
+    """The errors of :meth:`require_removable`."""
+
     code_recipients = frozenset()
 
     def __init__(self, options: OptionsT, proofs: Proofs) -> None:
@@ -123,6 +126,16 @@ class OAuthLogin(LoginMethod[OptionsT]):
         others. By default there is none: all providers are apps of one platform.
         """
         return ""
+
+    def require_removable(self, name: str | None) -> None:
+        """Require that users may remove their accounts of a provider; by default they may.
+
+        Args:
+            name: the provider; ``None``: all of them.
+
+        Raises:
+            ApiError: one of :attr:`removal_errors`.
+        """
 
     def replaced(self, held: Sequence[Credential]) -> Collection[Credential]:
         """Return the credentials that a new binding releases: one of each scope that has two.

@@ -239,12 +239,13 @@ class Routes:
             sensitive=Sensitive.CREDENTIALS,
             query=self._schemas.unbind,
             returns=DoneSchema,
-            errors=(HostErrors.UNBIND, self._unknown),
+            errors=(HostErrors.UNBIND, self._unknown, *self._login.removal_errors),
             document={"parameters": [CODE_PARAMETER]},
         )
 
     def _unbind(self, user_id: str, query: Json) -> Any:
         name = query.get(self._login.selector)
+        self._login.require_removable(name)
         prefix = "" if name is None else self._login.get_prefix(self._choose(name)[0])
         return self._host.logins.unbind(user_id, self._login.kinds, prefix=prefix)
 

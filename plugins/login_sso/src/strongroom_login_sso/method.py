@@ -9,9 +9,11 @@ from typing import ClassVar, Final
 
 from strongroom.plugin_api.login import NewLogin, VerifiedCredential
 from strongroom.plugin_api.outbound import OutboundClient, OutboundPolicy
+from strongroom.plugin_api.web import ApiError
 from strongroom_login_oauth.method import OAuthLogin
 from strongroom_login_oauth.provider import Identity, Provider
 from strongroom_login_oidc.provider import Environment
+from strongroom_login_sso.errors import REQUIRED
 from strongroom_login_sso.guarded_requests import GuardedAdapter
 from strongroom_login_sso.models import TenantProvider
 from strongroom_login_sso.options import SsoLoginOptions, SsoOptions
@@ -33,6 +35,7 @@ class SsoLogin(OAuthLogin[SsoLoginOptions]):
     platform_labels: ClassVar[Mapping[str, str]] = {"en": PLATFORM, "zh": "单点登录"}
     kinds = (KIND,)
     selector = SELECTOR
+    removal_errors = (REQUIRED,)
     options_type = SsoLoginOptions
 
     def make_providers(self) -> Mapping[str, Provider]:
@@ -42,6 +45,12 @@ class SsoLogin(OAuthLogin[SsoLoginOptions]):
     def get_prefix(self, name: str) -> str:
         """Return the beginning of the values of a provider's credentials."""
         return f"{name}:"
+
+    def require_removable(self, name: str | None) -> None:
+        """Require that no tenant enforces the provider: its members would evade it by the removal."""
+        row = None if name is None else self._find(name)
+        if name is None or (row is not None and row.enforced):
+            raise ApiError(REQUIRED)
 
     def credential_prefixes(self) -> Mapping[str, Collection[str]]:
         """Return that the credentials of all providers can be verified."""

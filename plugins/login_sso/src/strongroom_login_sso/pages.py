@@ -30,9 +30,6 @@ PLACES: Final[Mapping[str, str]] = {
 ROLES: Final[Mapping[str, str]] = {"member": "role-member", "records": "role-records"}
 """The keys of the names of the roles that a login gives."""
 
-_LONGEST_REVISION: Final = 18
-"""Digits of a revision."""
-
 pages = Blueprint("sso_pages", __name__, url_prefix="/<tenant_id>")
 
 
@@ -247,7 +244,7 @@ def _change(
 ) -> Any:
     visit = _visit()
     path = _rest(tenant_id, "identity-providers", provider_id)
-    revision = read_number(request.form.get("revision", ""), _LONGEST_REVISION)
+    revision = read_number(request.form.get("revision", ""))
     condition = {} if revision is None else {"revision": revision}
     response = visit.rest("PATCH", path, {**changes, **condition})
     if is_form_error(response):

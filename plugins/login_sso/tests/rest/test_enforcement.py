@@ -13,7 +13,7 @@ from strongroom.testing.clock import HOUR
 from strongroom.testing.server import PASSWORD
 from strongroom_login_sso.plugin import register_login_routes
 
-from .spaces import Space, Spaces
+from .spaces import IDS, Space, Spaces
 
 DAY = 24 * HOUR
 REQUIRED = (403, "error.sso-required")
@@ -97,6 +97,22 @@ def test_a_member_does_not_evade_it_by_a_private_address(spaces: Spaces, space: 
     # The login from before the enforcement has ended.
     assert spaces.api.get("/users/me", by=ann).status_code == 401
     assert refusal(spaces.api.log_in("ann@private.example")) == REQUIRED
+
+
+def test_a_member_does_not_remove_the_id_at_the_provider(spaces: Spaces, space: Space) -> None:
+    ann = join(space)
+    assert space.log_in(ann.email).json["user"]["id"] == ann.id
+    assert space.enforce().status_code == 200
+    ann = Person(ann.id, ann.email, space.log_in(ann.email).json["accessToken"])
+    of_provider = f"{IDS}?provider={space.provider['id']}"
+    for path in (of_provider, IDS):
+        code = spaces.api.code(ann.email, "unbind")
+        headers = {"X-Verification-Code": f"{code['id']}.{code['code']}"}
+        assert refusal(spaces.api.delete(path, by=ann, headers=headers)) == REQUIRED
+    assert space.change(enforced=False).status_code == 200
+    code = spaces.api.code(ann.email, "unbind")
+    headers = {"X-Verification-Code": f"{code['id']}.{code['code']}"}
+    assert spaces.api.delete(of_provider, by=ann, headers=headers).status_code == 200
 
 
 def test_it_needs_a_login_of_an_administrator_within_an_hour(spaces: Spaces, space: Space) -> None:
