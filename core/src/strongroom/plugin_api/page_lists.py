@@ -13,6 +13,9 @@ from flask import request
 _LONGEST_NUMBER: Final = 9
 """More digits than these are no page of any list."""
 
+_LONGEST_INTEGER: Final = 18
+"""Digits of the longest number that each database stores."""
+
 _AROUND: Final = 2
 """The pages before and after the current one that have links."""
 
@@ -22,7 +25,7 @@ def page_number() -> int:
     return max(1, read_number(request.args.get("page", ""), _LONGEST_NUMBER) or 1)
 
 
-def read_number(text: str, longest: int) -> int | None:
+def read_number(text: str, longest: int = _LONGEST_INTEGER) -> int | None:
     """Return the number that a text is; ``None`` for another text, and for one with more digits.
 
     Args:

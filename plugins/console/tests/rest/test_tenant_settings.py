@@ -109,6 +109,15 @@ class TestSettings:
         browser.submit(f"{root}/settings/assurance", level="", age="")
         assert api.get(tenant, by=person).json["assurance"] is None
 
+    def test_an_endless_number_is_no_age(
+        self, api: Api, browser: PageBrowser, root: str, tenant: str, person: Person
+    ) -> None:
+        browser.open(f"{root}/settings/")
+        # Python refuses to read a number of more than 4,300 digits.
+        page = browser.submit(f"{root}/settings/assurance", level="", age="9" * 5_000)
+        assert page.status_code == 200
+        assert api.get(tenant, by=person).json["assurance"] is None
+
     def test_the_administration_is_handed_over(
         self, api: Api, browser: PageBrowser, root: str, tenant: str, person: Person
     ) -> None:

@@ -15,6 +15,7 @@ from strongroom.plugin_api.outbound import (
     OutboundRefused,
     OutboundResponse,
 )
+from strongroom.plugin_api.page_lists import read_number
 from strongroom.plugin_api.tracing import span
 from strongroom.plugin_api.web import ApiError
 from strongroom_webhooks.metrics import count_attempt
@@ -212,7 +213,7 @@ def _of_response(response: OutboundResponse, duration: int) -> Attempt:
         .decode("utf-8", "replace")
         .replace("\0", "\N{REPLACEMENT CHARACTER}"),
         duration=duration,
-        retry_after=int(after) if after.isascii() and after.isdigit() else None,
+        retry_after=read_number(after),
         is_gone=response.status == _GONE,
     )
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from flask import Blueprint, request
 
-from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.page_lists import page_links, page_number, read_number
 from strongroom.plugin_api.visits import Visit, current_visit
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.my_files.links import (
@@ -68,10 +68,10 @@ def show_share(tenant_id: str, share_id: str) -> Any:
 def change_share(tenant_id: str, share_id: str) -> Any:
     """Change the rules of a link."""
     visit = current_visit()
-    revision = request.form.get("revision", "")
+    revision = read_number(request.form.get("revision", ""))
     body = {**requested_rules(), **requested_password()}
-    if revision.isascii() and revision.isdecimal():
-        body["revision"] = int(revision)
+    if revision is not None:
+        body["revision"] = revision
     response = visit.rest("PATCH", _path(tenant_id, share_id), body)
     if response.status == HTTPStatus.BAD_REQUEST:
         return _page(visit, tenant_id, share_id, response)

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, request
 
+from strongroom.plugin_api.page_lists import read_number
 from strongroom.plugin_api.visits import current_visit, is_form_error
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
@@ -69,7 +70,7 @@ def demand_logins(tenant_id: str) -> Any:
     """Set what the tenant demands of the logins of its members."""
     age = request.form.get("age", "")
     acr = request.form.get("level") or None
-    seconds = int(age) if age.isascii() and age.isdigit() else None
+    seconds = read_number(age)
     demand = {"acr": acr, "maxAgeSeconds": seconds} if acr or seconds else None
     return _change(tenant_id, {"assurance": demand}, "assurance-saved")
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from strongroom.plugin_api.page_lists import read_number
 from strongroom.plugin_api.times import zone_names
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.account.contacts import TITLES
@@ -100,5 +101,5 @@ def _locale(locale: str | None, language: str) -> str | None:
 
 
 def _revision(visit: LoginVisit) -> dict[str, int]:
-    revision = visit.form.get("revision", "")
-    return {"revision": int(revision)} if revision.isascii() and revision.isdecimal() else {}
+    revision = read_number(visit.form.get("revision", ""))
+    return {} if revision is None else {"revision": revision}

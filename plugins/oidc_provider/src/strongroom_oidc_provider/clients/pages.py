@@ -9,7 +9,7 @@ from flask import Blueprint, request
 from werkzeug.exceptions import NotFound
 
 from strongroom.plugin_api.host import HostAPI
-from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.page_lists import page_links, page_number, read_number
 from strongroom.plugin_api.paging import read_records
 from strongroom.plugin_api.visits import PageApplication, Visit, current_visit, is_form_error
 from strongroom.plugin_api.web import LargeBody, MountedApplication, RestResponse
@@ -186,7 +186,8 @@ def _setting(name: str) -> Any:
 def _change(client_id: str, changes: Mapping[str, Any], notice: str) -> Any:
     revision = request.form.get("revision", "")
     # The REST API refuses another text.
-    body = {**changes, "revision": int(revision) if revision.isdecimal() else revision}
+    number = read_number(revision)
+    body = {**changes, "revision": revision if number is None else number}
     return _follow(_visit().rest("PATCH", _rest(client_id), body), client_id, notice)
 
 
