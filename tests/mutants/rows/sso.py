@@ -178,6 +178,22 @@ ROWS: Final = (
         "None",
         f"{_ENFORCEMENT}::test_a_break_glass_administrator_must_be_one_when_it_begins",
     ),
+    sso(
+        "sso-removed-id",
+        "A member removes no id at an enforced provider.",
+        "method.py::SsoLogin.require_removable",
+        "if name is None or (row is not None and row.enforced):",
+        "if False:",
+        f"{_ENFORCEMENT}::test_a_member_does_not_remove_the_id_at_the_provider",
+    ),
+    sso(
+        "sso-private-address",
+        "A member does not evade the provider by another address.",
+        "login_rules.py::LoginRules._find_enforced",
+        "or_(domains.c.domain.in_(names), providers.c.id.in_(ids)),",
+        "domains.c.domain.in_(names),",
+        f"{_ENFORCEMENT}::test_a_member_does_not_evade_it_by_a_private_address",
+    ),
     core(
         "directories-domains",
         "The directory of a tenant creates no user with an address of another tenant.",
