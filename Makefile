@@ -99,8 +99,10 @@ test-quick: install ## Run the unit tests and the main tests of the REST API on 
 test-durations: install ## Run all tests and write how long each module takes; needs an idle machine
 	STRONGROOM_TEST_DURATIONS=write $(MAKE) test-all
 
-test-timing: install ## Check that response times do not reveal accounts; needs an idle machine
-	STRONGROOM_TEST_TIMING=1 $(BIN)/pytest tests/rest/test_enumeration.py plugins/login_pages/tests/rest/test_page_enumeration.py
+TIMED := tests/rest/test_enumeration.py plugins/login_pages/tests/rest/test_page_enumeration.py tests/e2e/test_lighthouse.py
+
+test-timing: install ## Check that response times do not reveal accounts, and how fast pages load; needs an idle machine
+	STRONGROOM_TEST_TIMING=1 $(BIN)/pytest -m "" $(TIMED)
 
 test-image: install ## Build the image from a clean Debian root with buildah, and serve it; needs root and minutes
 	STRONGROOM_TEST_IMAGE=1 $(BIN)/pytest tests/e2e/test_image.py

@@ -1,6 +1,7 @@
 """Lighthouse at the list of files, the login and a share, on a phone with a slow network."""
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,10 +18,13 @@ from tests.support.npm import NPM, install_packages
 # Version 13 needs Node.js 22.
 LIGHTHOUSE: Final = "lighthouse@12.2.3"
 FILES: Final = 100
-RUNS: Final = 6
-"""Runs of which one has to pass: the processor of a busy machine is slower than that of a phone."""
+IS_IDLE: Final = bool(os.environ.get("STRONGROOM_TEST_TIMING"))
+"""Whether times count: beside other tests, the processor is slower than that of a phone."""
 
-LEAST: Final = {"performance": 98, "accessibility": 100, "best-practices": 100}
+RUNS: Final = 6 if IS_IDLE else 1
+"""Runs of which one has to pass."""
+
+LEAST: Final = {"performance": 98 if IS_IDLE else 0, "accessibility": 100, "best-practices": 100}
 LARGEST_PAINT: Final = {"list": 1_300, "login": 1_100, "share": 1_100}
 """Milliseconds by page, on a network of 1.6 Mbit/s with a round trip of 150 milliseconds."""
 
@@ -110,8 +114,9 @@ def faults(report: Any) -> list[str]:
 
 
 def is_fine(name: str, found: Mapping[str, float]) -> bool:
-    is_swift = found["largest paint"] <= LARGEST_PAINT[name] and found["shift"] <= SHIFT
-    return is_swift and all(found[category] >= score for category, score in LEAST.items())
+    is_swift = not IS_IDLE or found["largest paint"] <= LARGEST_PAINT[name]
+    is_stable = found["shift"] <= SHIFT
+    return is_swift and is_stable and all(found[category] >= score for category, score in LEAST.items())
 
 
 @pytest.mark.parametrize("name", ["list", "login", "share"])
