@@ -20,6 +20,7 @@ from strongroom.testing.state import (
     TenantErasersContract,
     opened_plugin,
 )
+from strongroom.testing.wsgi import WsgiApplicationContract
 
 SETTINGS: Final[dict[str, Any]] = {"login": {"methods": ["password", "sso"]}}
 
@@ -79,3 +80,13 @@ class TestPage(SpaceSectionsContract):
     @pytest.fixture
     def path(self) -> str:
         return "/single-sign-on/{tenant}/"
+
+
+class TestApplication(WsgiApplicationContract):
+    """The application of the pages."""
+
+    private = False  # without a session, a browser is led to the login page
+
+    @pytest.fixture
+    def prefix(self) -> str:
+        return "/single-sign-on"
