@@ -5,8 +5,9 @@ import logging
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -187,7 +188,33 @@ def test_a_preview_reads_the_original_only_with_a_slot() -> None:
     assert original.reads == 0
 
 
-def test_a_preview_is_made_once() -> None:
+class HurriedSlots(PictureSlots):
+    """Slots whose next holder works before the last one goes on."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.next_holder: Callable[[], object] | None = None
+
+    @contextmanager
+    def slot(self, user: str) -> Iterator[None]:
+        with super().slot(user):
+            yield
+        if work := self.next_holder:
+            self.next_holder = None
+            work()
+
+
+def test_the_next_holder_of_a_slot_finds_the_preview() -> None:
+    slots, original = HurriedSlots(), Original()
+    previews = PictureProcessor(slots, seconds=60)
+    slots.next_holder = lambda: previews.preview(original.as_original(), 30, "bob")
+    previews.preview(original.as_original(), 30, "alice")
+    assert original.reads == 1
+
+
+def test_a_preview_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Seven requests wait while two workers start one after the other.
+    monkeypatch.setattr("strongroom.extensions.business_files.pictures.WAIT_SECONDS", 60)
     previews, original = processor(), Original()
     with ThreadPoolExecutor(8) as threads:
         jobs = [threads.submit(previews.preview, original.as_original(), 30, "bob") for _ in range(8)]

@@ -297,7 +297,8 @@ class PictureProcessor:
         with self._slots.slot(user), self._refusals.remembered(content):
             # Another request may have made it while this one waited.
             made = self._previews.get(key) or self._make_preview(original, width)
-        self._previews.put(key, made)
+            # Before the slot is free: the next request looks into the cache as soon as it has the slot.
+            self._previews.put(key, made)
         return made
 
     def _make_preview(self, original: OriginalPicture, width: int) -> bytes:
