@@ -1,6 +1,7 @@
 """TXT records, by resolvers of the configuration or of the system."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import dns.exception
@@ -25,6 +26,7 @@ class FindsTexts(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
 class TextRecords:
     """Looks up TXT records (RFC 1035, section 3.3.14). Thread-safe.
 
@@ -35,9 +37,8 @@ class TextRecords:
         timeout: seconds for a lookup, with all repetitions.
     """
 
-    def __init__(self, servers: Sequence[tuple[str, int]], timeout: float) -> None:
-        self._servers = servers
-        self._timeout = timeout
+    servers: Sequence[tuple[str, int]]
+    timeout: float
 
     def find_texts(self, name: str) -> Sequence[bytes]:
         """Return the texts of the TXT records of a name, each without its division into strings.
@@ -47,7 +48,7 @@ class TextRecords:
         """
         try:
             answer = self._resolver().resolve(
-                dns.name.from_text(name), "TXT", search=False, lifetime=self._timeout
+                dns.name.from_text(name), "TXT", search=False, lifetime=self.timeout
             )
         except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer):
             return []
@@ -57,9 +58,9 @@ class TextRecords:
 
     def _resolver(self) -> dns.resolver.Resolver:
         # A new one for each lookup, so that a changed /etc/resolv.conf is read.
-        resolver = dns.resolver.Resolver(configure=not self._servers)
-        if self._servers:
+        resolver = dns.resolver.Resolver(configure=not self.servers)
+        if self.servers:
             resolver.nameservers = [
-                dns.nameserver.Do53Nameserver(address, port) for address, port in self._servers
+                dns.nameserver.Do53Nameserver(address, port) for address, port in self.servers
             ]
         return resolver
