@@ -36,6 +36,7 @@ ELSEWHERE = {
     ("routes.md", "python"): "tests/unit/foundation/plugins/test_routes_page.py",
     ("table.md", "python"): "tests/unit/identity/users/test_plugin_values.py",
     ("pages.md", "python"): "plugins/login_pages/tests/test_pages.py",
+    ("redirect_login.md", "python"): "plugins/login_pages/tests/rest/test_named_logins.py",
     ("message-texts.md", ""): "tests/docs/test_message_texts.py",
     ("file-delivery.md", "nginx"): "tests/e2e/test_x_accel.py",
 }

@@ -45,17 +45,41 @@ def find_route(name):
 def register_login_routes(host):
     return [find_route]
 """
+TUTORIAL = Path(__file__).parents[4] / "docs" / "tutorials" / "redirect_login.md"
+IMPORTS = """
+from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.host import HostAPI
+
+API_VERSION = "2.0"
+"""
 CONFIG: Table = {"plugins": {"enabled": ["storage_local", "login_pages", "company"]}}
 
 pytestmark = [on_sqlite, pytest.mark.config(CONFIG)]
 
 
 @pytest.fixture
+def code() -> str:
+    """The code of the plugin."""
+    return PLUGIN
+
+
+def code_of_tutorial() -> str:
+    section = TUTORIAL.read_text(encoding="utf-8").partition("A provider may also own names")[2]
+    block = re.search(r"```python\n(.*?)```", section, re.DOTALL)
+    assert block
+    return IMPORTS + block[1]
+
+
+@pytest.fixture
 def config(
-    tmp_path: Path, database_url: str, config_changes: Table, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    database_url: str,
+    config_changes: Table,
+    code: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Path]:
     monkeypatch.syspath_prepend(tmp_path)
-    module = install(tmp_path, "company", PLUGIN)
+    module = install(tmp_path, "company", code)
     yield write_api_config(tmp_path, database_url, merged(FIXED_CAPTCHA, config_changes))
     sys.modules.pop(module, None)
 
@@ -156,3 +180,11 @@ def test_without_such_a_plugin_the_page_has_both_fields(api: Api) -> None:
     page = PageBrowser(api).open("/account/login").text
     assert 'name="username"' in page
     assert 'type="password"' in page
+
+
+@pytest.mark.parametrize("code", [code_of_tutorial()], ids=["tutorial"])
+def test_the_example_of_the_tutorial_leads_its_names_to_the_provider(api: Api) -> None:
+    page = name_of(PageBrowser(api), "Ann@Drawer.Example")
+    button = '<a href="/api/v1/drawer-authorizations/begin" class="button">Log in with Drawer</a>'
+    assert button in page
+    assert "Log in with Drawer" not in name_of(PageBrowser(api), "ann@notdrawer.example")
