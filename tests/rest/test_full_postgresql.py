@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.api import Api, error_code
+from tests.support.api import Api, Json, error_code
 from tests.support.databases import PostgresqlDatabases, migrate
 from tests.support.disks import fill, small_disk
+from tests.support.waiting import wait_until
 
-from strongroom.extensions.observability.readiness import FRESH
+from strongroom.extensions.observability.readiness import DISK_FULL, FRESH
 from strongroom.foundation.database import failures
 from strongroom.foundation.logs import ErrorLog
 
@@ -40,6 +41,15 @@ def database_url(disk: Path, postgresql_databases: PostgresqlDatabases) -> Itera
     server.execute("DROP TABLESPACE small")
 
 
+def notes(api: Api) -> Json:
+    """Return the notes of a new report of the readiness."""
+    api.clock.advance(FRESH)
+    ready = api.get("/readyz")
+    assert ready.status_code == 200
+    notes: Json = ready.json.get("notes", {})
+    return notes
+
+
 def test_a_full_disk_of_postgresql_refuses_writes_by_name_and_answers_reads(
     api: Api, disk: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,10 +72,8 @@ def test_a_full_disk_of_postgresql_refuses_writes_by_name_and_answers_reads(
         for record in caplog.records
     )
     assert api.get(f"{tenant}/files/{kept['id']}/download", by=person).data == CONTENT
-    api.clock.advance(FRESH)
-    ready = api.get("/readyz")
-    assert (ready.status_code, ready.json["notes"]) == (200, {"database": "Its disk is full."})
+    # On a busy machine, a probe exceeds its time limit, and its result counts for the next report.
+    wait_until(lambda: notes(api) == {"database": DISK_FULL}, seen=lambda: notes(api))
     filler.unlink()
-    api.clock.advance(FRESH)
-    assert "notes" not in api.get("/readyz").json
+    wait_until(lambda: notes(api) == {}, seen=lambda: notes(api))
     assert api.send(tenant, person, "again", CONTENT).status_code == 201
