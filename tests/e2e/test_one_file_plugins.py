@@ -60,6 +60,7 @@ def server(
             "list_members": {"user_id": unknown, "tenant_id": unknown},
             "prune_drafts": {"user_id": unknown, "tenant_id": unknown},
             "number_documents": {"user_id": unknown, "tenant_id": unknown},
+            "company_network": {"networks": ["127.0.0.0/8"]},
             "sync_staff": {"user_id": unknown, "feed": str(folder / "staff.json")},
         },
     }
