@@ -63,7 +63,7 @@ READ_ROUTES = {
     "/api/v1/tenants/<tenant_id>/usage",
     *(
         f"/api/v1/{name}-authorizations/{page}"
-        for name in ("alipay", "dingtalk", "feishu", "oidc", "wecom")
+        for name in ("alipay", "dingtalk", "feishu", "oidc", "sso", "wecom")
         for page in ("begin", "callback", "callback/<name>")
     ),
     "/api/v1/wechat-authorizations/callback",
@@ -270,7 +270,7 @@ def test_the_services_refuse_it_to_plugins(api: Api, state: str) -> None:
 def test_every_read_route_is_listed(api: Api) -> None:
     rules = {rule.rule for rule in api.app.url_map.iter_rules() if "GET" in (rule.methods or ())}
     assert rules == READ_ROUTES
-    assert len(READ_ROUTES) == 80
+    assert len(READ_ROUTES) == 83
 
 
 STORES = ("content/storage/", "extensions/storage_maintenance/")

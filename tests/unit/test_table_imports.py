@@ -23,7 +23,8 @@ ALLOWED = {
     ("extensions.provisioning.users", "users"),
     ("extensions.storage_maintenance", "content.storage"),  # compares the rows with the objects
     ("extensions.events", "content.nodes"),  # the events are written where nodes change
-    # One query for the credentials of those who can act, who are many.
+    # One query for the credentials of those who can act, or of members, who are many.
+    ("extensions.platform_logins", "content.tenants"),
     ("extensions.platform_logins", "identity.access_keys"),
     ("extensions.platform_logins", "identity.sessions"),
     ("extensions.platform_logins", "identity.users"),
