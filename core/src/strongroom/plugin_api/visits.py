@@ -28,7 +28,7 @@ from datetime import tzinfo
 from http import HTTPStatus
 from itertools import islice
 from typing import Any, ClassVar, Final, NoReturn
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 import flask
 from flask.json.provider import DefaultJSONProvider
@@ -67,6 +67,17 @@ _FLASH: Final = "flash"
 _PART: Final = "part"
 _SEARCH: Final = "find"
 _LONGEST_SEARCH: Final = 255
+_LOG_OUT: Final = "logout"
+
+
+def join_path(start: str, *names: str) -> str:
+    """Return a path with names as its segments, in which no name is a separator or begins a query.
+
+    Args:
+        start: a path without a slash at its end.
+        names: an empty one at the end ends the path with a slash.
+    """
+    return "/".join((start, *(quote(name, safe="") for name in names)))
 
 
 class Refused(Exception):

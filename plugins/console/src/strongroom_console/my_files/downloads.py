@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from flask import Blueprint, Response, request
 
-from strongroom.plugin_api.visits import Visit, current_visit
+from strongroom.plugin_api.visits import Visit, current_visit, join_path
 from strongroom_console.my_files.selection import list_path, selected_nodes
 
 downloads: Final = Blueprint("downloads", __name__)
@@ -57,4 +57,4 @@ def _location(visit: Visit, tenant_id: str) -> Any:
 
 
 def _bundle_path(tenant_id: str, bundle_id: str) -> str:
-    return f"/tenants/{tenant_id}/bundles/{bundle_id}"
+    return join_path("/tenants", tenant_id, "bundles", bundle_id)

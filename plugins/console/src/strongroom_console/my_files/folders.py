@@ -1,9 +1,8 @@
 """The pages of folders: their paths, and the links to the folders above."""
 
 from collections.abc import Sequence
-from urllib.parse import quote
 
-from strongroom.plugin_api.visits import Visit
+from strongroom.plugin_api.visits import Visit, join_path
 from strongroom_console.tenant.frame import page_path
 
 
@@ -14,8 +13,5 @@ def files_path(tenant_id: str, folder_id: str | None) -> str:
 
 def crumbs(visit: Visit, tenant_id: str, names: Sequence[str]) -> Sequence[tuple[str, str]]:
     """Return the paths and names of the folders above a node with a path."""
-    root = f"{visit.root}/tenants/{tenant_id}/at"
-    return [
-        (f"{root}/{'/'.join(quote(part, safe='') for part in names[: depth + 1])}", name)
-        for depth, name in enumerate(names[:-1])
-    ]
+    root = join_path(f"{visit.root}/tenants", tenant_id, "at")
+    return [(join_path(root, *names[: depth + 1]), name) for depth, name in enumerate(names[:-1])]

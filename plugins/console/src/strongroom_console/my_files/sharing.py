@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
-from urllib.parse import quote
 
 from flask import Blueprint, request
 
-from strongroom.plugin_api.visits import Flash, Visit, current_visit
+from strongroom.plugin_api.visits import Flash, Visit, current_visit, join_path
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.my_files.ends import requested_end
 from strongroom_console.my_files.links import create_link, links_of_node, picture_of, requested_rule
@@ -67,7 +66,7 @@ def revoke(tenant_id: str, node_id: str) -> Any:
     visit = current_visit()
     kind, _, identifier = request.form.get("who", "").partition(":")
     path = "group-grants" if kind == "group" else "owners"
-    grant_path = f"{node_path(tenant_id, node_id)}/{path}/{quote(identifier, safe='')}"
+    grant_path = join_path(node_path(tenant_id, node_id), path, identifier)
     response = visit.rest("DELETE", grant_path)
     page = _page_after_revocation(visit, tenant_id, node_id)
     if response.error is not None:

@@ -5,7 +5,7 @@ from typing import Any, Final
 from flask import Blueprint, g, request
 from werkzeug.exceptions import NotFound
 
-from strongroom.plugin_api.visits import current_visit
+from strongroom.plugin_api.visits import current_visit, join_path
 from strongroom.plugin_api.web import ApiError
 from strongroom_console.my_files.conflicts import requested_rule
 
@@ -40,7 +40,7 @@ def describe_uploads(tenant_id: str) -> Any:  # noqa: ARG001  the same for all t
 def create_upload(tenant_id: str) -> Any:
     """Create an upload into the folder of the query; its metadata may name a path below that folder."""
     visit = current_visit()
-    here = f"{visit.root}/tenants/{tenant_id}/uploads"
+    here = join_path(f"{visit.root}/tenants", tenant_id, "uploads")
     response, _ = visit.host.uploads.create(
         tenant_id,
         request.args.get("folder") or None,

@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
 
 from strongroom.plugin_api.page_lists import page_links, page_number
-from strongroom.plugin_api.visits import Refused, Visit, current_visit
+from strongroom.plugin_api.visits import Refused, Visit, current_visit, join_path
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.server.forms import field, is_checked
@@ -83,7 +83,7 @@ def cancel_import(import_id: str) -> Any:
     """Cancel an import; users who are imported already stay."""
     visit = current_visit()
     response = visit.rest("DELETE", _path(import_id))
-    here = f"/server/imports/{quote(import_id, safe='')}/"
+    here = join_path("/server/imports", import_id, "")
     return visit.follow(response, here, "import-was-cancelled")
 
 
@@ -94,7 +94,7 @@ def export_users() -> Any:
 
 
 def _path(import_id: str) -> str:
-    return f"{_IMPORTS}/{quote(import_id, safe='')}"
+    return join_path(_IMPORTS, import_id)
 
 
 def _errors(visit: Visit, import_id: str) -> Sequence[Mapping[str, Any]]:

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import quote
 
-from strongroom.plugin_api.visits import Visit
+from strongroom.plugin_api.visits import Visit, join_path
 from strongroom_console.server.frame import server_page
 
 USERS: Final = "users/"
@@ -23,12 +22,12 @@ PAGES: Final[Mapping[str, str]] = {
 
 def rest_path(user_id: str) -> str:
     """Return the path of a user in the REST API."""
-    return f"/users/{quote(user_id, safe='')}"
+    return join_path("/users", user_id)
 
 
 def page_path(user_id: str, page: str = "") -> str:
     """Return the path of a page about a user, below the console's."""
-    return f"/server/users/{quote(user_id, safe='')}/{page}"
+    return join_path("/server/users", user_id, page)
 
 
 def find_user_id(visit: Visit, user_id: str) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import quote
 
 from flask import Blueprint
 from werkzeug.exceptions import NotFound
@@ -10,7 +9,7 @@ from werkzeug.exceptions import NotFound
 from strongroom.plugin_api.file_pages import size_text
 from strongroom.plugin_api.page_lists import page_number
 from strongroom.plugin_api.times import shown_moment
-from strongroom.plugin_api.visits import current_visit
+from strongroom.plugin_api.visits import current_visit, join_path
 from strongroom_console.lists import PAGE_SIZE, Json, read_matching
 from strongroom_console.server.forms import field, filters
 from strongroom_console.server.frame import server_page
@@ -72,7 +71,7 @@ def delete(scan_id: str) -> Any:
 
 
 def _path(scan_id: str) -> str:
-    return f"{_FILES}/{quote(scan_id, safe='')}"
+    return join_path(_FILES, scan_id)
 
 
 def _find(scan_id: str) -> tuple[Json, Json]:
@@ -115,7 +114,7 @@ def _ask(scan_id: str, change: str, texts: tuple[str, str, str], reason: str | N
         "owner": included.get(owner_id, {}).get("name", owner_id),
         "scanned": shown_moment(file["scannedAt"], current_visit().host.browser.zone),
     }
-    action = f"{_HERE}{quote(scan_id, safe='')}/{change}"
+    action = join_path(_HERE.rstrip("/"), scan_id, change)
     findings = {"quarantine-finding": _finding(file)}
     return ask(
         _SECTION, Question(heading, file["name"], hint, button, action, _HERE, facts, reason, findings)

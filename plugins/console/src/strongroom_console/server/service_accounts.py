@@ -1,14 +1,13 @@
 """The service accounts of the server, and their keys, which are shown once."""
 
 from typing import Any, Final
-from urllib.parse import quote
 
 from flask import Blueprint, request
 from marshmallow import Schema
 from marshmallow import fields as texts
 
 from strongroom.plugin_api.page_forms import SchemaForm
-from strongroom.plugin_api.visits import current_visit, is_form_error
+from strongroom.plugin_api.visits import current_visit, is_form_error, join_path
 from strongroom_console.lists import read_matching
 from strongroom_console.scopes import SCOPES
 from strongroom_console.server.forms import field, fields, filters, times_of
@@ -114,16 +113,16 @@ def create_key(account_id: str) -> Any:
 def revoke_key(account_id: str, key_id: str) -> Any:
     """Revoke a key."""
     visit = current_visit()
-    path = f"{rest_path(account_id)}/access-keys/{quote(key_id, safe='')}"
+    path = join_path(rest_path(account_id), "access-keys", key_id)
     return visit.follow(visit.rest("DELETE", path), _path(account_id), "key-revoked")
 
 
 def _path(account_id: str = "") -> str:
-    return f"/server/service-accounts/{quote(account_id, safe='')}{'/' if account_id else ''}"
+    return join_path("/server/service-accounts", *((account_id, "") if account_id else ("",)))
 
 
 def _rest(account_id: str) -> str:
-    return f"{_ACCOUNTS}/{quote(account_id, safe='')}"
+    return join_path(_ACCOUNTS, account_id)
 
 
 def _list(form: SchemaForm) -> Any:

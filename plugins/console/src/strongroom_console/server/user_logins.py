@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
-from urllib.parse import quote
 
 from flask import Blueprint
 
 from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.user_agents import device_name
-from strongroom.plugin_api.visits import current_visit
+from strongroom.plugin_api.visits import current_visit, join_path
 from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.server.people import page_path, person_page, rest_path
 
@@ -62,7 +61,7 @@ def end_sessions(user_id: str) -> Any:
 @user_logins.post("/sessions/<session_id>/end")
 def end_session(user_id: str, session_id: str) -> Any:
     """End one session of the user."""
-    path = f"/authorizations/{quote(session_id, safe='')}"
+    path = join_path("/authorizations", session_id)
     return _remove(user_id, "sessions", path, "session-ended")
 
 
@@ -75,7 +74,7 @@ def reset_factors(user_id: str) -> Any:
 @user_logins.post("/factors/<factor_id>/removal")
 def remove_factor(user_id: str, factor_id: str) -> Any:
     """Remove one second factor of the user."""
-    path = f"{rest_path(user_id)}/factors/{quote(factor_id, safe='')}"
+    path = join_path(rest_path(user_id), "factors", factor_id)
     return _remove(user_id, "sessions", path, "factor-removed")
 
 
@@ -92,5 +91,5 @@ def list_keys(user_id: str) -> Any:
 @user_logins.post("/keys/<key_id>/revocation")
 def revoke_key(user_id: str, key_id: str) -> Any:
     """Revoke an access key of the user."""
-    path = f"{rest_path(user_id)}/access-keys/{quote(key_id, safe='')}"
+    path = join_path(rest_path(user_id), "access-keys", key_id)
     return _remove(user_id, "keys", path, "key-revoked")

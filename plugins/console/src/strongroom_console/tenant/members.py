@@ -6,7 +6,7 @@ from typing import Any, Final
 from flask import Blueprint, request
 
 from strongroom.plugin_api.page_lists import PageLinks
-from strongroom.plugin_api.visits import is_form_error
+from strongroom.plugin_api.visits import is_form_error, join_path
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.filters import make_chips
 from strongroom_console.lists import read_matching
@@ -108,5 +108,5 @@ def leave(tenant_id: str) -> Any:
     visit = console_visit()
     response = visit.rest("DELETE", tenant_path(tenant_id, "members", visit.session.user_id))
     if response.error is not None:
-        return visit.follow(response, f"/tenants/{tenant_id}/leave")
+        return visit.follow(response, join_path("/tenants", tenant_id, "leave"))
     return visit.follow(response, "/", "space-left")

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from flask import Blueprint, request
 
-from strongroom.plugin_api.visits import current_visit, is_form_error
+from strongroom.plugin_api.visits import current_visit, is_form_error, join_path
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.numbers import form_number
 from strongroom_console.tenant.forms import OVERLAPS
@@ -55,7 +55,7 @@ def _patch(tenant_id: str, endpoint_id: str, changes: Mapping[str, Any]) -> Rest
     visit = current_visit()
     find_endpoint(visit, tenant_id, endpoint_id)
     body = {**changes, "revision": form_number("revision")}
-    return visit.rest("PATCH", f"{ENDPOINTS}/{endpoint_id}", body)
+    return visit.rest("PATCH", join_path(ENDPOINTS, endpoint_id), body)
 
 
 def _page(
@@ -88,7 +88,7 @@ def _act(tenant_id: str, endpoint_id: str, action: str, body: Any = None) -> Res
     """Send one of the actions on an endpoint to the REST API."""
     visit = current_visit()
     find_endpoint(visit, tenant_id, endpoint_id)
-    return visit.rest("POST", f"{ENDPOINTS}/{endpoint_id}/{action}", body)
+    return visit.rest("POST", join_path(ENDPOINTS, endpoint_id, action), body)
 
 
 @webhook.get("/secret")
@@ -152,5 +152,5 @@ def delete_webhook(tenant_id: str, endpoint_id: str) -> Any:
     """Delete an endpoint with its deliveries."""
     visit = current_visit()
     find_endpoint(visit, tenant_id, endpoint_id)
-    response = visit.rest("DELETE", f"{ENDPOINTS}/{endpoint_id}")
+    response = visit.rest("DELETE", join_path(ENDPOINTS, endpoint_id))
     return visit.follow(response, page_path(tenant_id, "webhooks"), "webhook-deleted")

@@ -1,12 +1,11 @@
 """The deliveries of a webhook, with their last attempts."""
 
 from typing import Any, Final
-from urllib.parse import quote
 
 from flask import Blueprint, request
 
 from strongroom.plugin_api.page_lists import page_links, page_number
-from strongroom.plugin_api.visits import current_visit
+from strongroom.plugin_api.visits import current_visit, join_path
 from strongroom_console.file_actions import ACTIONS
 from strongroom_console.filters import make_chips
 from strongroom_console.lists import PAGE_SIZE
@@ -35,7 +34,7 @@ def show_deliveries(tenant_id: str, endpoint_id: str) -> Any:
     endpoint = find_endpoint(visit, tenant_id, endpoint_id)
     outcome = request.args.get("outcome")
     page = visit.read(
-        f"{ENDPOINTS}/{endpoint_id}/deliveries",
+        join_path(ENDPOINTS, endpoint_id, "deliveries"),
         pageSize=PAGE_SIZE,
         pageNumber=page_number(),
         outcome=outcome if outcome in OUTCOMES else None,
@@ -59,6 +58,6 @@ def redeliver(tenant_id: str, endpoint_id: str, delivery_id: str) -> Any:
     """Send a delivery again."""
     visit = current_visit()
     find_endpoint(visit, tenant_id, endpoint_id)
-    path = f"{ENDPOINTS}/{endpoint_id}/deliveries/{quote(delivery_id, safe='')}/redeliver"
+    path = join_path(ENDPOINTS, endpoint_id, "deliveries", delivery_id, "redeliver")
     page = page_path(tenant_id, "webhooks", endpoint_id) + "deliveries"
     return visit.follow(visit.rest("POST", path), page, "redelivered")

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
-from urllib.parse import quote
 
 from strongroom.plugin_api.authentication import Scope
+from strongroom.plugin_api.visits import join_path
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.account.frame import (
     ME,
@@ -70,7 +70,7 @@ class AccessKeyPages:
     @account_page
     def show_removal(self, visit: LoginVisit, user: Mapping[str, Any], key_id: str) -> Any:
         """Ask whether a key is to be revoked."""
-        response = visit.rest("GET", f"{_KEYS}/{quote(key_id, safe='')}")
+        response = visit.rest("GET", join_path(_KEYS, key_id))
         if response.error is not None:
             return visit.missing()
         return show(visit, "access_key_removal.html", user, key=response.json)
@@ -78,7 +78,7 @@ class AccessKeyPages:
     @logged_in
     def revoke(self, visit: LoginVisit, key_id: str) -> Any:
         """Revoke a key."""
-        response = visit.rest("DELETE", f"{_KEYS}/{quote(key_id, safe='')}")
+        response = visit.rest("DELETE", join_path(_KEYS, key_id))
         if response.error == "error.not-found":
             return visit.missing()
         return follow(visit, response, _PAGE, "key-revoked")

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import quote
 
 from strongroom.plugin_api.user_agents import device_name
+from strongroom.plugin_api.visits import join_path
 from strongroom_login_pages.account.frame import ME, account_page, follow, show
 from strongroom_login_pages.visit import LoginVisit, Routes, logged_in
 
@@ -54,7 +54,7 @@ class DevicePages:
         """End a login."""
         if login_id not in {login["id"] for login in _logins(visit)}:
             return visit.missing()
-        response = visit.rest("DELETE", f"/authorizations/{quote(login_id, safe='')}")
+        response = visit.rest("DELETE", join_path("/authorizations", login_id))
         return follow(visit, response, _PAGE, "device-ended")
 
     @logged_in
@@ -63,7 +63,7 @@ class DevicePages:
         for login in _logins(visit):
             if not login["current"]:
                 # One that has ended meanwhile is no error.
-                visit.rest("DELETE", f"/authorizations/{login['id']}")
+                visit.rest("DELETE", join_path("/authorizations", login["id"]))
         visit.update(notice="others-ended")
         return visit.redirect(_PAGE)
 

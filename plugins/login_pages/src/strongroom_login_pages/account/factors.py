@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
-from urllib.parse import quote
 
 from werkzeug.wrappers import Response
 
 from strongroom.plugin_api.forms import MAX_SHOWN, FactorView
+from strongroom.plugin_api.visits import join_path
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.account.frame import ME, account_page, follow, recall, remember, show
 from strongroom_login_pages.sign_in.progress import LoginProgress
@@ -104,7 +104,7 @@ class FactorPages:
     def _confirm(self, visit: LoginVisit, identifier: str, answer: Any) -> RestResponse:
         enrolment = visit.flow.enrolment
         if enrolment is None:
-            path = f"{_FACTORS}/{quote(identifier, safe='')}/confirmation"
+            path = join_path(_FACTORS, identifier, "confirmation")
             return visit.rest("POST", path, {"answer": answer})
         body = {"id": enrolment["id"], "enrolmentId": identifier, "answer": answer}
         return visit.rest("POST", "/authorizations/enrolments/confirmation", body)

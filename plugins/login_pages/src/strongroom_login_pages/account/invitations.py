@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import quote
 
+from strongroom.plugin_api.visits import join_path
 from strongroom_login_pages.account.frame import ME, account_page, follow, show
 from strongroom_login_pages.visit import LoginVisit, Routes, logged_in
 
@@ -42,13 +42,13 @@ class InvitationPages:
     @logged_in
     def accept(self, visit: LoginVisit, invitation_id: str) -> Any:
         """Accept an invitation."""
-        path = f"{_INVITATIONS}/{quote(invitation_id, safe='')}/acceptance"
+        path = join_path(_INVITATIONS, invitation_id, "acceptance")
         return _answer(visit, "POST", path, "invitation-accepted")
 
     @logged_in
     def decline(self, visit: LoginVisit, invitation_id: str) -> Any:
         """Decline an invitation."""
-        path = f"{_INVITATIONS}/{quote(invitation_id, safe='')}"
+        path = join_path(_INVITATIONS, invitation_id)
         return _answer(visit, "DELETE", path, "invitation-declined")
 
 

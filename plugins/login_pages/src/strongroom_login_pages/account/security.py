@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import quote
 
 from strongroom.plugin_api.forms import FactorView, PagePart
+from strongroom.plugin_api.visits import join_path
 from strongroom_login_pages.account.connections import connected_accounts
 from strongroom_login_pages.account.frame import ME, account_page, follow, show
 from strongroom_login_pages.sign_in.step_up import STALE
@@ -71,7 +71,7 @@ class SecurityPages:
         response = visit.rest("DELETE", _path(factor_id))
         if _is_missing(response.error):
             return visit.missing()
-        page = f"/factors/{factor_id}/removal" if response.error in STALE else "/"
+        page = join_path("/factors", factor_id, "removal") if response.error in STALE else "/"
         return follow(visit, response, page, "removed")
 
     def log_out(self, visit: LoginVisit) -> Any:
@@ -115,7 +115,7 @@ def _of_kind(factors: Sequence[Mapping[str, Any]], kind: str) -> list[Mapping[st
 
 
 def _path(factor_id: str) -> str:
-    return f"{_FACTORS}/{quote(factor_id, safe='')}"
+    return join_path(_FACTORS, factor_id)
 
 
 def _is_missing(error: str | None) -> bool:

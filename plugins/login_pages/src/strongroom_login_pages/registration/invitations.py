@@ -7,9 +7,9 @@ or expired has one page. The invited user accepts and declines by the forms of t
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
-from urllib.parse import quote
 
 from strongroom.plugin_api.contacts import masked
+from strongroom.plugin_api.visits import join_path
 from strongroom.plugin_api.web import RestResponse
 from strongroom_login_pages.account.frame import ME, login_name
 from strongroom_login_pages.account.invitations import received_invitations
@@ -53,7 +53,7 @@ class InvitationLinks:
 
 def path_of(secret: str) -> str:
     """Return the path of the page of an invitation."""
-    return f"/invitations/{quote(secret, safe='')}"
+    return join_path("/invitations", secret)
 
 
 def kept_invitation(visit: LoginVisit) -> Mapping[str, str] | None:

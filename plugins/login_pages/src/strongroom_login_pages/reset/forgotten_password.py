@@ -4,10 +4,10 @@ There is one form for the code and the password, so no page and no cookie is eve
 """
 
 from typing import Any, Final
-from urllib.parse import quote
 
 from werkzeug.exceptions import NotFound
 
+from strongroom.plugin_api.visits import join_path
 from strongroom_login_pages.captchas import refusal_text
 from strongroom_login_pages.contact_codes import (
     code_of_form,
@@ -69,7 +69,7 @@ class ForgottenPassword:
             "verificationCode": code_of_form(visit),
             "newPassword": visit.form.get("newPassword", ""),
         }
-        path = f"/users/{quote(attempt.username, safe='')}/reset-password"
+        path = join_path("/users", attempt.username, "reset-password")
         response = visit.rest("POST", path, body)
         if response.error is not None:
             return _entry_form(visit, entry_text(response.error))

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import quote
 
 from strongroom.plugin_api.page_lists import page_links, page_number
+from strongroom.plugin_api.visits import join_path
 from strongroom_oidc_provider.consents.folders import Folder, find_name
 from strongroom_oidc_provider.logins.pages import ProviderVisit, split_scopes
 
@@ -122,7 +122,7 @@ def show_client(visit: ProviderVisit, consents: Sequence[Json]) -> Any:
         return visit.account_page(
             "client.html", app=client, permissions=permissions, deeds=None, links=None
         )
-    path = f"/users/me/client-actions/{quote(client['clientId'], safe='')}"
+    path = join_path("/users/me/client-actions", client["clientId"])
     page = visit.read(path, pageSize=PAGE_SIZE, pageNumber=page_number())
     return visit.account_page(
         "client.html",
@@ -179,11 +179,11 @@ def _find_place(record: Json) -> tuple[str, str] | None:
 
 
 def _find_target(visit: ProviderVisit, tenant_id: str, file_id: str) -> str:
-    path = f"{_TENANTS}/{quote(tenant_id, safe='')}/files/{quote(file_id, safe='')}"
+    path = join_path(_TENANTS, tenant_id, "files", file_id)
     response = visit.rest("GET", path)
     return "" if response.error is not None else str(response.json["name"])
 
 
 def _find_space(visit: ProviderVisit, tenant_id: str) -> str:
-    response = visit.rest("GET", f"{_TENANTS}/{tenant_id}")
+    response = visit.rest("GET", join_path(_TENANTS, tenant_id))
     return "" if response.error is not None else str(response.json["name"])

@@ -2,10 +2,10 @@
 
 from dataclasses import asdict
 from typing import Any, Final
-from urllib.parse import quote
 
 from strongroom.plugin_api.request import current_host, get_service
 from strongroom.plugin_api.schemas import DoneSchema
+from strongroom.plugin_api.visits import join_path
 from strongroom.plugin_api.web import Access, Blueprint
 from strongroom_oidc_provider.consents.client_page import show_client
 from strongroom_oidc_provider.consents.consents import Consents
@@ -111,7 +111,7 @@ def withdraw_consent_by_form(client_id: str) -> Any:
     visit = ProviderVisit(current_host())
     _ = visit.session
     visit.host.browser.require_csrf()
-    response = visit.rest("DELETE", f"{_MINE}/{quote(client_id, safe='')}")
+    response = visit.rest("DELETE", join_path(_MINE, client_id))
     return visit.follow(response, "/consents", "withdrawn")
 
 
