@@ -199,7 +199,8 @@ class ConsoleSection:
     """A page for administrators of the server, in the sidebar of the console's pages of the server.
 
     The page passes :meth:`PagesAPI.sections` to its template as ``sections``, and its own path
-    as ``section``. Others can open the path, so the page itself must check who asks.
+    as ``section``. A :class:`~strongroom.plugin_api.visits.PageApplication` opens the path, and all
+    paths below it, for administrators only; other applications call :meth:`PagesAPI.require_section`.
 
     Args:
         path: the path of the page.
@@ -225,7 +226,8 @@ class SpaceSection:
     """A page of a space, which is a tenant, in the sidebar of the console's pages of the space.
 
     The page passes :meth:`PagesAPI.sections` to its template as ``sections``, and its own path as
-    ``section``. Others can open the path, so the page itself must check who asks.
+    ``section``. A :class:`~strongroom.plugin_api.visits.PageApplication` opens the path, and all paths
+    below it, for ``roles`` only; other applications call :meth:`PagesAPI.require_section`.
 
     Args:
         path: the path of the page, with ``{tenant}`` in place of the id of the tenant.

@@ -92,6 +92,21 @@ class PagesAPI(ABC):
         """
 
     @abstractmethod
+    def require_section(self, path: str) -> None:
+        """Require that the caller may open a page, by the section of the console that it is in.
+
+        That is the one with the most segments that the path begins with; a page in none passes.
+        :class:`~strongroom.plugin_api.visits.PageApplication` calls this before each view.
+
+        Args:
+            path: the path of the page, without the base path.
+
+        Raises:
+            NotFound: it is in a section of the server, and the caller is no administrator of it; or in a
+                section of a space that the caller's role does not see, or whose route is missing.
+        """
+
+    @abstractmethod
     def find_brand(self, path: str | None) -> PageBrand | None:
         """Return the brand of the application that a path leads to; ``None`` without one.
 

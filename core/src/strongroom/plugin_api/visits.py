@@ -528,14 +528,14 @@ class _JsonProvider(DefaultJSONProvider):
 class PageApplication(flask.Flask):
     """A WSGI application of pages, for :class:`~strongroom.plugin_api.web.MountedApplication`.
 
-    Each request needs a session, and each change its secret, before a view runs or a body is read.
-    Errors are the same as of the server's routes, as a page or as JSON. The path ``/logout`` of its form
-    in the menu ends the session.
+    Each request needs a session, and each change its secret, before a view runs or a body is read. Pages
+    in a section of the console open for those who see the section. Errors are the same as of the
+    server's routes, as a page or as JSON. The path ``/logout`` of its form in the menu ends the session.
 
     Args:
         prefix: the path prefix that it is mounted at.
         visit: creates the :class:`Visit` of a request.
-        public: the endpoints that need no session; ``None``: all of them.
+        public: the endpoints that need no session and are in no section; ``None``: all of them.
     """
 
     url_rule_class = _Rule
@@ -559,16 +559,17 @@ class PageApplication(flask.Flask):
         self._public = public
         self.before_request(self._begin)
         if public is not None:
-            self.add_url_rule("/logout", view_func=_log_out, methods=["POST"])
+            self.add_url_rule("/logout", _LOG_OUT, _log_out, methods=["POST"])
         self.register_error_handler(Refused, show_refusal)
         self.register_error_handler(HTTPException, _propagate)
 
     def _begin(self) -> None:
-        visit = self._visit(self._host, self._prefix)
+        flask.g.visit = visit = self._visit(self._host, self._prefix)
         if self._public is not None and flask.request.endpoint not in self._public:
             # The session precedes the body, so that a client without one has none parsed.
             _ = visit.session
-        flask.g.visit = visit
+            if flask.request.endpoint != _LOG_OUT:
+                self._host.pages.require_section(self._prefix + flask.request.path)
         if flask.request.method not in SAFE_METHODS and flask.request.routing_exception is None:
             self._host.browser.require_csrf()
 

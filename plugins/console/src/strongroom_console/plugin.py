@@ -5,8 +5,8 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.pages import ConsoleSection, MenuItem, SpaceSection, StaticFiles
 from strongroom.plugin_api.web import MountedApplication, StartPage
 from strongroom_console.application import LARGE_BODIES, create_application
-from strongroom_console.server.sections import SECTIONS
-from strongroom_console.tenant.sections import BY_PATH
+from strongroom_console.server.sections import SERVER_SECTIONS
+from strongroom_console.tenant.sections import SPACE_SECTIONS
 from strongroom_console.visit import PREFIX
 
 API_VERSION = "2.0"
@@ -42,12 +42,12 @@ def register_menu_items() -> list[MenuItem]:
 
 @hookimpl
 def register_console_sections() -> tuple[ConsoleSection, ...]:
-    return SECTIONS
+    return SERVER_SECTIONS
 
 
 @hookimpl
-def register_space_sections() -> list[SpaceSection]:
-    return list(BY_PATH.values())
+def register_space_sections() -> tuple[SpaceSection, ...]:
+    return SPACE_SECTIONS
 
 
 @hookimpl

@@ -2,15 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import quote
 
 from flask import Blueprint, request
-from werkzeug.exceptions import NotFound
 
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.page_lists import read_number
 from strongroom.plugin_api.tenants import TenantInfo
-from strongroom.plugin_api.visits import Flash, PageApplication, Visit, current_visit, is_form_error
+from strongroom.plugin_api.visits import (
+    Flash,
+    PageApplication,
+    Visit,
+    current_visit,
+    is_form_error,
+    join_path,
+)
 from strongroom.plugin_api.web import MountedApplication
 from strongroom_login_sso.paths import begin_path
 
@@ -38,16 +43,9 @@ class SsoVisit(Visit):
 
     @property
     def tenant(self) -> TenantInfo:
-        """The space of the path.
-
-        Raises:
-            NotFound: the user does not administer it.
-        """
+        """The space of the path."""
         assert request.view_args is not None  # noqa: S101  each page has the space in its path
-        tenant_id = str(request.view_args["tenant_id"])
-        if self.host.tenants.role(tenant_id) != "admin":
-            raise NotFound
-        return self.host.tenants.get(tenant_id)
+        return self.host.tenants.get(str(request.view_args["tenant_id"]))
 
     def show(self, template: str, **values: Any) -> Any:
         """Return the response with a page in the frame of the space."""
@@ -69,18 +67,6 @@ def make_sso_pages(host: HostAPI) -> MountedApplication:
     application = PageApplication(host, PREFIX, visit=SsoVisit)
     application.register_blueprint(pages)
     return MountedApplication(PREFIX, application.wsgi_app)
-
-
-@pages.before_request
-def require_administrator() -> None:
-    """Require that the user administers the space.
-
-    Raises:
-        NotFound: the user does not.
-    """
-    visit = _visit()
-    _ = visit.session
-    _ = visit.tenant
 
 
 @pages.get("/")
@@ -227,11 +213,11 @@ def _visit() -> SsoVisit:
 
 
 def _rest(tenant_id: str, *names: str) -> str:
-    return "/".join(("/api/v1/tenants", *(quote(name, safe="") for name in (tenant_id, *names))))
+    return join_path("/api/v1/tenants", tenant_id, *names)
 
 
 def _page(tenant_id: str, *names: str) -> str:
-    return "/".join(("", *(quote(name, safe="") for name in (tenant_id, *names)), ""))
+    return join_path("", tenant_id, *names, "")
 
 
 def _follow(method: str, path: str, body: Any, page: str, notice: str) -> Any:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
-from urllib.parse import quote
 
 from flask import Blueprint, request
 from werkzeug.exceptions import NotFound
@@ -11,7 +10,7 @@ from strongroom.plugin_api.authentication import Scope
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.tenants import TenantInfo
-from strongroom.plugin_api.visits import PageApplication, Visit, current_visit, is_form_error
+from strongroom.plugin_api.visits import PageApplication, Visit, current_visit, is_form_error, join_path
 from strongroom.plugin_api.web import MountedApplication, RestResponse
 from strongroom_scim.paths import TENANTS, get_resource
 
@@ -65,21 +64,22 @@ class DirectoryVisit(Visit):
     @property
     def area(self) -> str:
         """The path of the list, below the path of the pages."""
-        return "/" if self.tenant_id is None else f"/of/{quote(self.tenant_id, safe='')}/"
+        return "/" if self.tenant_id is None else join_path("/of", self.tenant_id, "")
 
     def path(self, directory_id: str) -> str:
         """Return the path of the page of a directory, below the path of the pages."""
-        return f"{self.area}{quote(directory_id, safe='')}/"
+        return join_path(self.area.rstrip("/"), directory_id, "")
 
     def rest_path(self, *names: str) -> str:
         """Return a path in the REST API, of the space or the server."""
-        start = ("/api/v1",) if self.tenant_id is None else ("/api/v1/tenants", self.tenant_id)
-        return "/".join((start[0], *(quote(name, safe="") for name in (*start[1:], *names))))
+        if self.tenant_id is None:
+            return join_path("/api/v1", *names)
+        return join_path("/api/v1/tenants", self.tenant_id, *names)
 
     def keys_path(self, account_id: str) -> str:
         """Return the path of the keys of a service account in the REST API."""
         if self.tenant_id is None:
-            return f"/users/{quote(account_id, safe='')}/access-keys"
+            return join_path("/users", account_id, "access-keys")
         return self.rest_path("service-accounts", account_id, "access-keys")
 
     @property
@@ -110,24 +110,6 @@ def make_directory_pages(host: HostAPI) -> MountedApplication:
         name = "of_server" if prefix == "/" else "of_space"
         application.register_blueprint(pages, url_prefix=prefix, name=name)
     return MountedApplication(PREFIX, application.wsgi_app)
-
-
-@pages.before_request
-def require_administrator() -> None:
-    """Require that the user administers the space, or the server.
-
-    Raises:
-        NotFound: the user does not.
-    """
-    visit = _visit()
-    _ = visit.session
-    caller, tenant_id = visit.host.caller, visit.tenant_id
-    if tenant_id is None:
-        is_administrator = caller is not None and caller.user_type == "ADMIN"
-    else:
-        is_administrator = visit.host.tenants.role(tenant_id) == "admin"
-    if not is_administrator:
-        raise NotFound
 
 
 @pages.get("/")

@@ -139,7 +139,9 @@ class PluginHost(HostAPI):
 
     @cached_property
     def pages(self) -> PagesAPI:
-        return HostPages(self._plugin, self._base_path, self._services, self._registered)
+        return HostPages(
+            self._plugin, self._base_path, self._services, self._registered, lambda: self.tenants
+        )
 
     @cached_property
     def browser(self) -> HostBrowser:

@@ -7,13 +7,22 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from strongroom.assembly.plugin_host.forms import HostForms, PluginForms
 from strongroom.assembly.plugin_host.page_parts import PageParts
+from strongroom.foundation.errors import NotFound
 from strongroom.foundation.locales import choose_locale
 from strongroom.identity.sessions.factor_verification import SecondFactors
 from strongroom.identity.verification.captchas import CaptchaService
 from strongroom.plugin_api.forms import FormsAPI
-from strongroom.plugin_api.pages import LoginPages, MenuGroup, PageBrand, PageLink, PageRoute
+from strongroom.plugin_api.pages import (
+    ConsoleSection,
+    LoginPages,
+    MenuGroup,
+    PageBrand,
+    PageLink,
+    PageRoute,
+    SpaceSection,
+)
 from strongroom.plugin_api.rendering import PageCompression, PagesAPI
-from strongroom.plugin_api.tenants import TenantInfo
+from strongroom.plugin_api.tenants import TenantInfo, TenantsAPI
 from strongroom.web.http.access import optional_identity
 from strongroom.web.http.internal_requests import has_operation
 from strongroom.web.http.request import client, current_request_id
@@ -52,12 +61,14 @@ class HostPages(PagesAPI):
         plugin: the plugin, whose templates and files it uses.
         services: returns the services of the process.
         registered: what all plugins have registered for pages.
+        tenants: returns ``host.tenants``.
     """
 
     _plugin: str
     _base_path: str
     _services: Callable[[], "Services"]
     _registered: RegisteredParts
+    _tenants: Callable[[], TenantsAPI]
 
     def render(
         self,
@@ -103,6 +114,19 @@ class HostPages(PagesAPI):
         if tenant is None:
             return parts.console(languages, lambda group: text(f"console-{group}"))
         return parts.space(tenant, language, text, lambda route: self.has_route("GET", route))
+
+    def require_section(self, path: str) -> None:
+        found = self._registered.page_parts.find_section(path)
+        if found is not None and not self._sees(*found):
+            raise NotFound
+
+    def _sees(self, section: ConsoleSection | SpaceSection, tenant_id: str) -> bool:
+        if isinstance(section, ConsoleSection):
+            identity = optional_identity()
+            return identity is not None and identity.is_admin
+        if section.route and not self.has_route("GET", section.route):
+            return False
+        return section.roles is None or self._tenants().role(tenant_id) in section.roles
 
     def find_brand(self, path: str | None) -> PageBrand | None:
         return None if path is None else self._registered.page_parts.find_brand(path)

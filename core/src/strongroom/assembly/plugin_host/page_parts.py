@@ -4,7 +4,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 from typing import Any, Final, Protocol, get_args
 from urllib.parse import quote
@@ -58,7 +58,7 @@ class _Labelled(Protocol):
     def path(self) -> str: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PageParts:
     """The parts of pages of all plugins.
 
@@ -179,6 +179,36 @@ class PageParts:
         )
         return _space_groups(seen, self.base_path, quote(tenant.id, safe=""), language, text)
 
+    def find_section(self, path: str) -> tuple[ConsoleSection | SpaceSection, str] | None:
+        """Return the nearest section that a path is in, and the id of its tenant.
+
+        Args:
+            path: without the base path.
+
+        Returns:
+            The id is empty for a section of the server. ``None``: the path is in no section.
+        """
+        for head, pattern, section in self._section_patterns:
+            if path.startswith(head) and (found := pattern.match(path)):
+                return section, found.groupdict().get("tenant", "")
+        return None
+
+    @cached_property
+    def _section_patterns(
+        self,
+    ) -> Sequence[tuple[str, re.Pattern[str], ConsoleSection | SpaceSection]]:
+        """The constant beginnings of the paths of sections, their patterns and the sections."""
+        owned: list[tuple[str, ConsoleSection | SpaceSection]] = [
+            *self.console_sections,
+            *self.space_sections,
+        ]
+        found = []
+        for section in sorted((item for _, item in owned), key=_nearness):
+            parts = section.path.rstrip("/").split(PLACE_OF_TENANT)
+            pattern = "(?P<tenant>[^/]+)".join(re.escape(part) for part in parts)
+            found.append((parts[0], re.compile(rf"{pattern}(?:/|$)"), section))
+        return found
+
     def static_path(self, plugin: str, name: str) -> str:
         """Return the path of a static file of a plugin, with the base path.
 
@@ -189,6 +219,14 @@ class PageParts:
         if folder is None or name not in folder:
             raise ValueError(f'plugin "{plugin}" has no static file {name!r}')
         return self.base_path + static_path(plugin, folder, name)
+
+
+def _nearness(section: ConsoleSection | SpaceSection) -> tuple[int, bool]:
+    """Order sections: the most segments first, and among as many, those of the server first.
+
+    So ``/drawers/all`` is the section of the server, where ``/drawers/{tenant}`` is one of spaces.
+    """
+    return -section.path.rstrip("/").count("/"), PLACE_OF_TENANT in section.path
 
 
 # Hot: each page of a tenant has the groups, and few of them differ.

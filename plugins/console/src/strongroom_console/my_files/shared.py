@@ -8,7 +8,7 @@ from flask import Blueprint
 from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.visits import current_visit
 from strongroom_console.lists import PAGE_SIZE
-from strongroom_console.tenant.frame import require_section, tenant_page
+from strongroom_console.tenant.frame import tenant_page
 from strongroom_console.tenant.member_list import member_names
 
 shared: Final = Blueprint("shared", __name__)
@@ -26,7 +26,6 @@ KINDS: Final[Mapping[str, str]] = {
 def show_shared(tenant_id: str) -> Any:
     """Show the links for the user, of all tenants: as a named user, or as a member."""
     visit = current_visit()
-    require_section(visit, tenant_id, "shared/")
     page = visit.read("/api/v1/shared-with-me", pageSize=PAGE_SIZE, pageNumber=page_number())
     names = member_names(visit, tenant_id) if page["data"] else {}
     return tenant_page(

@@ -5,7 +5,6 @@ from typing import Final
 from flask import Blueprint
 
 from strongroom_console.server.audit import audit
-from strongroom_console.server.frame import require_administrator
 from strongroom_console.server.health import health
 from strongroom_console.server.imports import imports
 from strongroom_console.server.logins import logins
@@ -44,6 +43,3 @@ AREAS: Final[tuple[Blueprint, ...]] = (
     audit,
     quarantine,
 )
-
-for area in AREAS:
-    area.before_request(require_administrator)

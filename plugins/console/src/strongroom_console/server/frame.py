@@ -1,23 +1,10 @@
-"""What all pages of the server share: the sections, and that only administrators see them."""
+"""What all pages of the server share: the sections."""
 
 from typing import Any
-
-from werkzeug.exceptions import NotFound
 
 from strongroom.plugin_api.visits import Visit
 from strongroom_console.ages import ages
 from strongroom_console.scopes import SCOPES
-from strongroom_console.visit import console_visit
-
-
-def require_administrator() -> None:
-    """Require that the user administers the server, before each view of its areas.
-
-    Raises:
-        NotFound: the user is no administrator of the server.
-    """
-    if not console_visit().is_administrator:
-        raise NotFound
 
 
 def server_page(visit: Visit, template: str, section: str, **values: Any) -> Any:

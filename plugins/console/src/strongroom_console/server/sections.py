@@ -24,7 +24,7 @@ _SECTIONS: Final[tuple[tuple[ConsoleGroup, str, str, str, str], ...]] = (
 )
 """The sections: groups, paths below the server's, names in English and Chinese, and icons."""
 
-SECTIONS: Final = tuple(
+SERVER_SECTIONS: Final = tuple(
     ConsoleSection(
         f"{PREFIX}/server/{path}", {"en": english, "zh": chinese}, icon, group, order=10 * place
     )

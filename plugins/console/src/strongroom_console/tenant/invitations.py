@@ -8,7 +8,7 @@ from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.visits import current_visit, is_form_error
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.lists import PAGE_SIZE
-from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
+from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
 from strongroom_console.tenant.member_list import named
 from strongroom_console.tenant.new_members import read_joining, send_joining
 from strongroom_console.visit import console_visit
@@ -55,7 +55,6 @@ def _change(method: str, tenant_id: str, names: tuple[str, ...], notice: str) ->
 
 def _page(tenant_id: str, refusal: RestResponse | None = None) -> Any:
     visit = console_visit()
-    require_section(visit, tenant_id, _SECTION)
     page = visit.read(
         tenant_path(tenant_id, "invitations"), pageSize=PAGE_SIZE, pageNumber=page_number()
     )

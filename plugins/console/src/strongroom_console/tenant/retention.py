@@ -9,7 +9,7 @@ from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.visits import Visit, current_visit, is_form_error
 from strongroom.plugin_api.web import ApiError, RestResponse
 from strongroom_console.numbers import form_number
-from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
+from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
 from strongroom_console.tenant.member_list import named
 
 retention: Final = Blueprint("retention", __name__, url_prefix="/tenants/<tenant_id>/retention")
@@ -59,7 +59,6 @@ def _request() -> Mapping[str, Any]:
 
 def _page(tenant_id: str, refusal: RestResponse | None = None) -> Any:
     visit = current_visit()
-    require_section(visit, tenant_id, _SECTION)
     rule = visit.read(tenant_path(tenant_id, "retention"))
     holds = visit.read(tenant_path(tenant_id, "holds"), pageSize=_HOLDS, pageNumber=page_number())
     return tenant_page(

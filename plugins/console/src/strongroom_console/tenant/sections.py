@@ -50,8 +50,8 @@ def _used_share(tenant: TenantInfo) -> str:
     return f"{tenant.used_bytes * 100 // tenant.quota_bytes} %" if tenant.quota_bytes else ""
 
 
-BY_PATH: Final[Mapping[str, SpaceSection]] = {
-    path: SpaceSection(
+SPACE_SECTIONS: Final = tuple(
+    SpaceSection(
         f"{PREFIX}/tenants/{{tenant}}/{path}",
         {"en": english, "zh": chinese},
         icon,
@@ -63,5 +63,5 @@ BY_PATH: Final[Mapping[str, SpaceSection]] = {
         short_labels=_SHORT.get(path, {}),
     )
     for place, (group, path, english, chinese, icon) in enumerate(_SECTIONS, 1)
-}
-"""The sections by their paths, ten numbers apart, so that other plugins can place theirs between two."""
+)
+"""The sections, ten numbers apart, so that other plugins can place theirs between two."""

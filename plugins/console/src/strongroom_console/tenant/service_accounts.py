@@ -7,7 +7,7 @@ from flask import Blueprint, request
 from strongroom.plugin_api.page_lists import page_links, page_number
 from strongroom.plugin_api.visits import current_visit
 from strongroom_console.lists import PAGE_SIZE
-from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
+from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
 from strongroom_console.tenant.member_list import named
 
 service_accounts: Final = Blueprint(
@@ -21,7 +21,6 @@ SECTION: Final = "service-accounts/"
 def show_service_accounts(tenant_id: str) -> Any:
     """List the service accounts, with the form of a new one."""
     visit = current_visit()
-    require_section(visit, tenant_id, SECTION)
     page = visit.read(
         tenant_path(tenant_id, "service-accounts"), pageSize=PAGE_SIZE, pageNumber=page_number()
     )
@@ -52,7 +51,6 @@ def create_service_account(tenant_id: str) -> Any:
 def ask_about_account_removal(tenant_id: str, account_id: str) -> Any:
     """Ask whether a service account is to be deleted."""
     visit = current_visit()
-    require_section(visit, tenant_id, SECTION)
     account = visit.read(tenant_path(tenant_id, "service-accounts", account_id))
     return tenant_page(visit, "tenant/account_removal.html", tenant_id, SECTION, account=account)
 

@@ -13,7 +13,7 @@ from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.numbers import form_number
 from strongroom_console.scopes import OF_SPACES
 from strongroom_console.tenant.forms import OVERLAPS
-from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
+from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
 from strongroom_console.tenant.service_accounts import SECTION
 
 service_keys: Final = Blueprint(
@@ -104,7 +104,6 @@ def _request() -> Mapping[str, Any]:
 
 def _page(tenant_id: str, account_id: str, refusal: RestResponse | None = None) -> Any:
     visit = current_visit()
-    require_section(visit, tenant_id, SECTION)
     account = visit.read(tenant_path(tenant_id, "service-accounts", account_id))
     page = visit.read(_keys_path(tenant_id, account_id), pageSize=PAGE_SIZE, pageNumber=page_number())
     return tenant_page(

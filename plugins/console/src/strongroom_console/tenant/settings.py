@@ -10,7 +10,7 @@ from flask import Blueprint, request
 from strongroom.plugin_api.page_lists import read_number
 from strongroom.plugin_api.visits import current_visit, is_form_error
 from strongroom.plugin_api.web import RestResponse
-from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
+from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
 from strongroom_console.tenant.member_list import successors_of
 
 settings: Final = Blueprint("settings", __name__, url_prefix="/tenants/<tenant_id>/settings")
@@ -40,7 +40,6 @@ AGES: Final[Mapping[int, str]] = {
 def show_settings(tenant_id: str) -> Any:
     """Show the forms of the settings."""
     visit = current_visit()
-    require_section(visit, tenant_id, _SECTION)
     return tenant_page(
         visit,
         "tenant/settings.html",
@@ -114,7 +113,6 @@ def _deletion_path(tenant_id: str) -> str:
 
 def _question(tenant_id: str, refusal: RestResponse | None = None, *, is_misnamed: bool = False) -> Any:
     visit = current_visit()
-    require_section(visit, tenant_id, _SECTION)
     return tenant_page(
         visit,
         "tenant/deletion.html",

@@ -8,7 +8,7 @@ from flask import Blueprint, request
 from strongroom.plugin_api.visits import current_visit, is_form_error
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.numbers import form_number
-from strongroom_console.tenant.frame import page_path, require_section, tenant_page, tenant_path
+from strongroom_console.tenant.frame import page_path, tenant_page, tenant_path
 
 share_policy: Final = Blueprint("share_policy", __name__, url_prefix="/tenants/<tenant_id>/share-policy")
 
@@ -60,7 +60,6 @@ def _request() -> Mapping[str, Any]:
 
 def _page(tenant_id: str, refusal: RestResponse | None = None) -> Any:
     visit = current_visit()
-    require_section(visit, tenant_id, _SECTION)
     stored = visit.read(tenant_path(tenant_id, "share-policy"))
     return tenant_page(
         visit,

@@ -2,17 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import quote
 
 from flask import Blueprint, request
 from werkzeug.exceptions import NotFound
 
 from strongroom.plugin_api.page_lists import page_links, page_number
-from strongroom.plugin_api.visits import Visit, current_visit, is_form_error
+from strongroom.plugin_api.visits import Visit, current_visit, is_form_error, join_path
 from strongroom.plugin_api.web import RestResponse
 from strongroom_console.file_actions import ACTIONS
 from strongroom_console.lists import PAGE_SIZE
-from strongroom_console.tenant.frame import page_path, require_section, tenant_page
+from strongroom_console.tenant.frame import page_path, tenant_page
 
 webhooks: Final = Blueprint("webhooks", __name__, url_prefix="/tenants/<tenant_id>/webhooks")
 
@@ -36,7 +35,6 @@ STATES: Final = {"enabled": "webhook-enabled", "disabled": "webhook-disabled"}
 def show_webhooks(tenant_id: str) -> Any:
     """List the endpoints."""
     visit = current_visit()
-    require_section(visit, tenant_id, SECTION)
     page = visit.read(ENDPOINTS, tenantId=tenant_id, pageSize=PAGE_SIZE, pageNumber=page_number())
     return tenant_page(
         visit,
@@ -71,7 +69,6 @@ def create_webhook(tenant_id: str) -> Any:
 
 def _form(tenant_id: str, endpoint: Mapping[str, Any], refusal: RestResponse | None = None) -> Any:
     visit = current_visit()
-    require_section(visit, tenant_id, SECTION)
     return tenant_page(
         visit,
         "tenant/webhook_new.html",
@@ -129,8 +126,7 @@ def find_endpoint(visit: Visit, tenant_id: str, endpoint_id: str) -> Mapping[str
         NotFound: it belongs to another tenant.
         Refused: it does not exist, or the user may not see it.
     """
-    require_section(visit, tenant_id, SECTION)
-    endpoint: Mapping[str, Any] = visit.read(f"{ENDPOINTS}/{quote(endpoint_id, safe='')}")
+    endpoint: Mapping[str, Any] = visit.read(join_path(ENDPOINTS, endpoint_id))
     if endpoint["tenantId"] != tenant_id:
         raise NotFound
     return endpoint

