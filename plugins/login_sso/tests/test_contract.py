@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import pytest
 
+from strongroom.plugin_api.events import EventSubscriber
+from strongroom.testing.events import EventSubscriberContract
 from strongroom.testing.pages import SpaceSectionsContract
 from strongroom.testing.routes import RoutesContract
 from strongroom.testing.server import LiveServer, live_server
@@ -21,6 +23,7 @@ from strongroom.testing.state import (
     opened_plugin,
 )
 from strongroom.testing.wsgi import WsgiApplicationContract
+from strongroom_login_sso.plugin import register_event_subscribers
 
 SETTINGS: Final[dict[str, Any]] = {"login": {"methods": ["password", "sso"]}}
 
@@ -60,6 +63,15 @@ class TestAddressOwners(AddressOwnersContract):
 
 class TestDeactivations(DeactivationsContract):
     """What ends with users and memberships."""
+
+
+class TestSubscriber(EventSubscriberContract):
+    """What a new membership ends."""
+
+    @pytest.fixture
+    def subscriber(self, opened: OpenedPlugin) -> EventSubscriber:
+        (subscriber,) = register_event_subscribers(opened.host)
+        return subscriber
 
 
 class TestTenantErasers(TenantErasersContract):

@@ -143,6 +143,7 @@ class LoginsAPI(ABC):
         but: Collection[str] = (),
         kind: str = "",
         prefix: str = "",
+        user_id: str | None = None,
     ) -> int:
         """Revoke the logins of a tenant's members that other methods have made; return their number.
 
@@ -155,6 +156,7 @@ class LoginsAPI(ABC):
             but: the ids of users whose logins stay.
             kind: also of members with a credential of this kind; empty: of no others.
             prefix: the beginning of the values of these credentials.
+            user_id: only of this member; ``None``: of all.
         """
 
     @abstractmethod

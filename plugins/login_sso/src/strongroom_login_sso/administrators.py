@@ -28,6 +28,14 @@ class Administrators:
             raise ApiError(FORBIDDEN)
         return caller.user_id
 
+    def can_log_in_alone(self, tenant_id: str, user_id: str) -> bool:
+        """Return whether a user administers a tenant and has a second factor.
+
+        Only such a user may log in without the provider that the tenant requires.
+        """
+        role = self._host.tenants.find_roles(user_id, [tenant_id]).get(tenant_id)
+        return role == _ADMIN and self._host.users.has_second_factor(user_id)
+
     def record(
         self,
         transaction: Transaction,

@@ -189,20 +189,36 @@ class IdentityProviders:
     def _require_administrators(self, tenant_id: str, user_ids: Collection[str]) -> None:
         """Require that users administer a tenant, and have a second factor."""
         for user_id in user_ids:
-            is_admin = self._host.tenants.find_roles(user_id, [tenant_id]).get(tenant_id) == "admin"
-            if not is_admin or not self._host.users.has_second_factor(user_id):
+            if not self._administrators.can_log_in_alone(tenant_id, user_id):
                 message = "Must be an administrator of the tenant who has a second factor."
                 details = [FieldError("breakGlassIds", "not-an-administrator", message)]
                 raise ApiError(NO_BREAK_GLASS, details=details)
 
-    def _end_other_logins(self, view: ProviderView) -> None:
-        """End the logins of the members who must now use the provider that other methods have made."""
+    def enforce_for_member(self, tenant_id: str, user_id: str) -> None:
+        """End the logins of a new member who must use a provider of the tenant from now on."""
+        enforced = select(providers).where(providers.c.tenant_id == tenant_id, providers.c.enforced)
+        with self._host.database.read() as tx:
+            found = [TenantProvider.from_row(row) for row in tx.all(enforced)]
+            administrators = _find_break_glass(tx, [provider.id for provider in found])
+        for provider in found:
+            view = ProviderView(provider, administrators.get(provider.id, ()))
+            self._end_other_logins(view, user_id)
+
+    def _end_other_logins(self, view: ProviderView, user_id: str | None = None) -> None:
+        """End the logins of the members who must now use the provider that other methods have made.
+
+        Args:
+            user_id: only those of this member; ``None``: of all.
+        """
         tenant_id = view.provider.tenant_id
         proven = select(domains.c.domain).where(
             domains.c.tenant_id == tenant_id, self._proofs.condition()
         )
         with self._host.database.read() as tx:
             names = tx.scalars(proven)
+        if not names:
+            # The provider logs in no one, so no one has to use it.
+            return
         self._host.logins.end_of_members(
             tenant_id,
             names,
@@ -210,6 +226,7 @@ class IdentityProviders:
             but=view.break_glass_ids,
             kind=KIND,
             prefix=f"{view.provider.id}:",
+            user_id=user_id,
         )
 
     def _end_logins(self, provider_id: str) -> None:

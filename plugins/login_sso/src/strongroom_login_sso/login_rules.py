@@ -14,6 +14,7 @@ from strongroom.plugin_api.state import Transaction
 from strongroom.plugin_api.tenants import MemberRole
 from strongroom.plugin_api.web import ApiError, FieldError
 from strongroom_login_oidc.groups import matches
+from strongroom_login_sso.administrators import Administrators
 from strongroom_login_sso.errors import (
     ACCOUNT_ELSEWHERE,
     DOMAIN_ELSEWHERE,
@@ -53,6 +54,7 @@ class LoginRules:
 
     _host: HostAPI
     _proofs: Proofs
+    _administrators: Administrators
 
     def check(self, transaction: Transaction, login: LoginFacts) -> None:
         """Accept a login, and make its user a member of the tenant of its provider.
@@ -157,6 +159,26 @@ class LoginRules:
         for administrator in self._other_administrators(item.tenant_id, user_id):
             host.notify(administrator, _SUBJECT, _TEXT)
 
+    def warn_of_lock_out(self, user_id: str) -> None:
+        """Warn administrators of tenants where no one can log in without the provider any more.
+
+        Args:
+            user_id: the user whose second factor or role has changed.
+        """
+        named = select(break_glass.c.provider_id).where(break_glass.c.user_id == user_id)
+        query = (
+            select(providers.c.tenant_id, break_glass.c.user_id)
+            .join(break_glass, break_glass.c.provider_id == providers.c.id)
+            .where(providers.c.enforced, providers.c.id.in_(named))
+        )
+        with self._host.database.read() as tx:
+            rows = tx.all(query)
+        for tenant_id in {row.tenant_id for row in rows}:
+            user_ids = [row.user_id for row in rows if row.tenant_id == tenant_id]
+            if not any(self._administrators.can_log_in_alone(tenant_id, item) for item in user_ids):
+                for administrator in {user_id, *self._other_administrators(tenant_id, user_id)}:
+                    self._host.notify(administrator, _LOCK_OUT_SUBJECT, _LOCK_OUT_TEXT)
+
     def _other_administrators(self, tenant_id: str, user_id: str) -> list[str]:
         administrators: list[str] = []
         page: int | None = 1
@@ -172,6 +194,13 @@ _SUBJECT: Final = "A login without single sign-on"
 _TEXT: Final = (
     "An administrator has logged in to your space without its single sign-on. If none of you did, end "
     "the logins of this administrator, and check the space."
+)
+
+_LOCK_OUT_SUBJECT: Final = "No login without single sign-on"
+_LOCK_OUT_TEXT: Final = (
+    "Your space requires single sign-on, and none of its administrators for emergencies has two-step "
+    "verification now. If the provider fails, none of you can log in. Choose such an administrator on "
+    "the page Single sign-on of the space."
 )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from strongroom.plugin_api import hookimpl
 from strongroom.plugin_api.deactivation import Deactivate
 from strongroom.plugin_api.erasers import TenantEraser
+from strongroom.plugin_api.events import EventSubscriber
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.login import LoginMethod
@@ -22,7 +23,7 @@ from strongroom_login_sso.method import SsoLogin
 from strongroom_login_sso.models import metadata
 from strongroom_login_sso.options import SsoOptions
 from strongroom_login_sso.pages import PREFIX, make_sso_pages
-from strongroom_login_sso.service import SingleSignOn
+from strongroom_login_sso.service import EVENTS, SingleSignOn
 
 API_VERSION = "2.0"
 
@@ -91,6 +92,12 @@ def register_address_owners(host: HostAPI) -> list[FindAddressOwner]:
 @hookimpl
 def register_deactivations(host: HostAPI) -> list[Deactivate]:
     return [host.get_service(SingleSignOn).deactivate]
+
+
+@hookimpl
+def register_event_subscribers(host: HostAPI) -> list[EventSubscriber]:
+    service = host.get_service(SingleSignOn)
+    return [EventSubscriber("members", EVENTS, service.handle)]
 
 
 @hookimpl

@@ -9,6 +9,7 @@ from sqlalchemy import and_, delete, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from strongroom.plugin_api.deactivation import Deactivation, DeactivationCause
+from strongroom.plugin_api.events import Event
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.jobs import JobRun
 from strongroom.plugin_api.login import VerifiedCredential
@@ -29,6 +30,8 @@ from strongroom_login_sso.tenant_domains import TenantDomains
 
 logger = logging.getLogger(__name__)
 
+MEMBER_ADDED: Final = "member.added"
+EVENTS: Final = (MEMBER_ADDED, "factor.removed")
 _MINUTE: Final = 60 * 1000
 _INSERTS: Final[Mapping[str, Callable[..., Any]]] = {
     "postgresql": postgresql.insert,
@@ -42,8 +45,8 @@ class SingleSignOn:
     def __init__(self, host: HostAPI) -> None:
         self._host = host
         self.proofs = Proofs(host)
-        self.rules = LoginRules(host, self.proofs)
         self._administrators = Administrators(host)
+        self.rules = LoginRules(host, self.proofs, self._administrators)
         self.providers = IdentityProviders(host, self._administrators, self.proofs)
 
     @property
@@ -131,6 +134,14 @@ class SingleSignOn:
                 "changed it last no longer administers the tenant",
                 provider.id,
             )
+
+    def handle(self, event: Event) -> None:
+        """Apply the enforcement to a new member, and watch the break-glass administrators."""
+        user_id = event.data["userId"]
+        if event.type == MEMBER_ADDED:
+            self.providers.enforce_for_member(event.data["tenantId"], user_id)
+        # The role of a member, or the second factor, may be another one now.
+        self.rules.warn_of_lock_out(user_id)
 
     def deactivate(self, transaction: Transaction, deactivation: Deactivation) -> None:
         """Remember whose membership has ended, and forget users who were deleted."""

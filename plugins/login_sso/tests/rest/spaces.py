@@ -13,8 +13,9 @@ from tests.support.config import Table, lifted, write_api_config
 from tests.support.wechat import Browser
 
 from strongroom.foundation.database.upgrade import upgrade
+from strongroom.plugin_api.events import SERVER
 from strongroom.testing.clock import ManualClock
-from strongroom_login_sso.service import SingleSignOn
+from strongroom_login_sso.service import EVENTS, SingleSignOn
 
 from ..company import CLIENT, Company, serving_company
 from ..dns_server import DnsServer, serving_dns
@@ -90,6 +91,13 @@ class Space:
         assert tried.status_code == 200, tried.text
         self.admin = self.spaces.again(self)
         return self.change(enforced=True, breakGlassIds=[self.admin.id])
+
+    def deliver(self) -> None:
+        """Deliver the events of members and factors, as the server does in the background."""
+        host = self.spaces.api.container.hosts.get("login_sso")
+        for event in host.events.read(SERVER, 0, 1000):
+            if event.type in EVENTS:
+                self.spaces.service.handle(event)
 
     def members(self) -> Mapping[str, str]:
         """Return the roles of the members."""

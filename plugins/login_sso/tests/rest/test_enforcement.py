@@ -75,6 +75,33 @@ def test_turning_it_on_ends_other_logins_but_no_access_keys(spaces: Spaces, spac
         assert spaces.api.get("/users/me", by=person).status_code == 200
 
 
+def test_a_new_membership_ends_other_logins(spaces: Spaces, space: Space) -> None:
+    assert space.enforce().status_code == 200
+    ann, guest = join(space), spaces.api.person()
+    spaces.api.join(space.path, space.admin, guest)
+    waiting = spaces.api.person(email=f"waiting@{space.domain}")
+    by_sso = space.log_in(ann.email)
+    space.deliver()
+    assert spaces.api.get("/users/me", by=ann).status_code == 401
+    token = Person(ann.id, ann.email, by_sso.json["accessToken"])
+    assert spaces.api.get("/users/me", by=token).status_code == 200
+    # The break-glass administrator, a guest of another domain, and one who is no member.
+    for person in (space.admin, guest, waiting):
+        assert spaces.api.get("/users/me", by=person).status_code == 200
+
+
+def test_a_new_membership_ends_nothing_while_no_domain_is_proven(spaces: Spaces, space: Space) -> None:
+    assert space.enforce().status_code == 200
+    space.unpublish()
+    spaces.api.clock.advance(8 * DAY)
+    spaces.check_domains()
+    spaces.api.clock.advance(8 * DAY)
+    space.admin = spaces.again(space)
+    ann = join(space)
+    space.deliver()
+    assert spaces.api.get("/users/me", by=ann).status_code == 200
+
+
 def test_it_concerns_members_with_verified_addresses_only(spaces: Spaces, space: Space) -> None:
     guest, stranger = spaces.api.person(), spaces.api.person(email=f"eve@{space.domain}")
     spaces.api.join(space.path, space.admin, guest)
@@ -210,6 +237,31 @@ def test_a_break_glass_administrator_needs_the_second_factor(spaces: Spaces, spa
     assert space.enforce().status_code == 200
     remove_factors(spaces, space.admin)
     assert refusal(spaces.api.log_in(space.admin.email)) == REQUIRED
+
+
+def test_administrators_learn_that_none_can_log_in_otherwise(spaces: Spaces, space: Space) -> None:
+    deputy = spaces.api.person(email="deputy@elsewhere.example")
+    spaces.api.join(space.path, space.admin, deputy, "admin")
+    app = totp.enrol(spaces.api, deputy)
+    assert space.enforce().status_code == 200
+    assert space.change(breakGlassIds=[space.admin.id, deputy.id]).status_code == 200
+    assert warned(space) == []
+    remove_factors(spaces, space.admin)
+    # The deputy still can.
+    assert warned(space) == []
+    spaces.api.clock.advance(31_000)
+    challenge = spaces.api.log_in(deputy.email).json["challenge"]
+    again = totp.meet(spaces.api, challenge, totp=app.next_code()).json["accessToken"]
+    remove_factors(spaces, Person(deputy.id, deputy.email, again))
+    assert warned(space) == sorted([space.admin.email, deputy.email])
+
+
+def warned(space: Space) -> list[str]:
+    """Return who is warned when the events are delivered."""
+    before = len(space.spaces.api.outbox())
+    space.deliver()
+    sent = space.spaces.api.outbox()[before:]
+    return sorted({item["recipient"] for item in sent if "If the provider fails" in str(item)})
 
 
 def test_only_named_administrators_log_in_otherwise(spaces: Spaces, space: Space) -> None:

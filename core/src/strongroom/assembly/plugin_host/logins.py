@@ -130,11 +130,14 @@ class HostLogins(LoginsAPI):
         but: Collection[str] = (),
         kind: str = "",
         prefix: str = "",
+        user_id: str | None = None,
     ) -> int:
-        chosen = ChosenMembers(frozenset(domains), kind, prefix)
-        return self._logins.end_of_members(
-            tenant_id, chosen, but_method, but, self._user.signed_origin()
-        )
+        chosen, origin = ChosenMembers(frozenset(domains), kind, prefix), self._user.signed_origin()
+        if user_id is None:
+            return self._logins.end_of_members(tenant_id, chosen, but_method, but, origin)
+        if user_id in but:
+            return 0
+        return self._logins.end_of_member(tenant_id, user_id, chosen, but_method, origin)
 
     def suspend(self, credential: Credential, *, reason: str) -> bool:
         if len(reason) > MAX_REASON:

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, exists, or_, select
 
@@ -53,7 +53,7 @@ _LIVE: Final = Statement(
 
 _MEMBERS: Final = 200
 """Credentials of members that one transaction reads."""
-_HELD: Final = Statement(
+_of_members = (
     select(tenant_members.c.user_id, credentials.c.kind, credentials.c.value)
     .join(credentials, credentials.c.user_id == tenant_members.c.user_id)
     .join(users, users.c.id == tenant_members.c.user_id)
@@ -64,11 +64,13 @@ _HELD: Final = Statement(
             credentials.c.kind == bindparam("of_kind"),
         ),
         users.c.type != UserType.ADMIN.value,
-        tenant_members.c.user_id > bindparam("after"),
     )
     .order_by(tenant_members.c.user_id, credentials.c.kind, credentials.c.value)
-    .limit(bindparam("size"))
 )
+_HELD: Final = Statement(
+    _of_members.where(tenant_members.c.user_id > bindparam("after")).limit(bindparam("size"))
+)
+_HELD_BY_ONE: Final = Statement(_of_members.where(tenant_members.c.user_id == bindparam("of_user")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,17 +135,37 @@ class PlatformLogins:
     ) -> int:
         """Revoke the logins of chosen members that other methods have made."""
         count, after = 0, ""
+        parameters = {"of_tenant": tenant_id, "of_kind": chosen.kind}
         while True:
             with self._database.write() as connection:
-                parameters = {"of_tenant": tenant_id, "of_kind": chosen.kind}
                 rows = _HELD.all(connection, {**parameters, "after": after, "size": _MEMBERS})
-                user_ids = {user_id for user_id, kind, value in rows if chosen.matches(kind, value)}
-                for user_id in sorted(user_ids - {*but}):
-                    count += self._logins.end_made_otherwise(connection, user_id, but_method, origin)
+                count += self._end_chosen(connection, rows, chosen, but_method, but, origin)
             if len(rows) < _MEMBERS:
                 return count
             # Some credentials of the last user may be on the next page.
             after = rows[-1][0] if rows[0][0] == rows[-1][0] else _before_last(rows)
+
+    def end_of_member(
+        self, tenant_id: str, user_id: str, chosen: "ChosenMembers", but_method: str, origin: Origin
+    ) -> int:
+        """Revoke the logins of a member that other methods have made, if the member is chosen."""
+        parameters = {"of_tenant": tenant_id, "of_kind": chosen.kind, "of_user": user_id}
+        with self._database.write() as connection:
+            rows = _HELD_BY_ONE.all(connection, parameters)
+            return self._end_chosen(connection, rows, chosen, but_method, (), origin)
+
+    def _end_chosen(
+        self,
+        connection: Connection,
+        rows: Sequence[Any],
+        chosen: "ChosenMembers",
+        but_method: str,
+        but: Collection[str],
+        origin: Origin,
+    ) -> int:
+        user_ids = {user_id for user_id, kind, value in rows if chosen.matches(kind, value)} - {*but}
+        end = self._logins.end_made_otherwise
+        return sum(end(connection, user_id, but_method, origin) for user_id in sorted(user_ids))
 
     def suspend(self, credential: Credential, reason: str, origin: Origin) -> bool:
         """Suspend the active user who holds a credential, if the account came with it.
