@@ -16,7 +16,12 @@ from sqlalchemy import Connection, Engine, text
 from strongroom.clock import Clock
 from strongroom.foundation.database.commit_signal import CommitSignal
 from strongroom.foundation.database.effects import apply_effect, with_effect
-from strongroom.foundation.database.engines import open_engines, open_standby, restore_limit
+from strongroom.foundation.database.engines import (
+    close_engine,
+    open_engines,
+    open_standby,
+    restore_limit,
+)
 from strongroom.foundation.database.failures import DATABASE_ERRORS, raise_translated
 from strongroom.foundation.database.group_commit import GroupCommit, KeyedGroupCommit
 from strongroom.foundation.database.observers import Observer, forget, observe
@@ -335,7 +340,7 @@ class Database:
             forget(engine)
         for engine in self.engines:
             forget(engine)
-            engine.dispose()
+            close_engine(engine)
 
     def _writing(self, durable: bool, *, accepts_actions: bool = False) -> Write:
         if self._connector is not None:

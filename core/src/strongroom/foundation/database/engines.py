@@ -66,6 +66,16 @@ def open_engines(url: str, pool_size: int, timeout_seconds: float | None, *, rea
     return Engines(sqlite_engine(url, pool_size), sqlite_reading_engine(url), sqlite_writing_engine(url))
 
 
+def close_engine(engine: Engine) -> None:
+    """Close the idle connections of an engine, and each other one when it is returned.
+
+    The engine closes only those that are idle.
+    """
+    pool = engine.pool
+    engine.dispose()
+    event.listen(pool, "checkin", lambda connection, _: connection and connection.close())
+
+
 def _of_postgresql(
     url: str, pool_size: int, timeout_seconds: float | None, *, read_only: bool
 ) -> Engines:
