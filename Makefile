@@ -99,7 +99,8 @@ test-quick: install ## Run the unit tests and the main tests of the REST API on 
 test-durations: install ## Run all tests and write how long each module takes; needs an idle machine
 	STRONGROOM_TEST_DURATIONS=write $(MAKE) test-all
 
-TIMED := tests/rest/test_enumeration.py plugins/login_pages/tests/rest/test_page_enumeration.py tests/e2e/test_lighthouse.py
+TIMED := tests/rest/test_enumeration.py plugins/login_pages/tests/rest/test_page_enumeration.py \
+	tests/e2e/test_lighthouse.py plugins/console/tests/e2e/test_interactions.py
 
 test-timing: install ## Check that response times do not reveal accounts, and how fast pages load; needs an idle machine
 	STRONGROOM_TEST_TIMING=1 $(BIN)/pytest -m "" $(TIMED)

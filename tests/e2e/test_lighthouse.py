@@ -1,7 +1,6 @@
 """Lighthouse at the list of files, the login and a share, on a phone with a slow network."""
 
 import json
-import os
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,13 +13,12 @@ from playwright.sync_api import Browser
 from strongroom.testing.server import PASSWORD, LiveServer, LiveUser, free_port, live_server
 from tests.support.browsers import CHROMIUM, needs_chromium
 from tests.support.npm import NPM, install_packages
+from tests.support.timing import IS_IDLE
 
 # Version 13 needs Node.js 22.
 LIGHTHOUSE: Final = "lighthouse@12.2.3"
 FILES: Final = 100
-IS_IDLE: Final = bool(os.environ.get("STRONGROOM_TEST_TIMING"))
-"""Whether times count: beside other tests, the processor is slower than that of a phone."""
-
+# Beside other tests, the processor is slower than that of a phone.
 RUNS: Final = 6 if IS_IDLE else 1
 """Runs of which one has to pass."""
 

