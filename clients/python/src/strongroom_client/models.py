@@ -1154,6 +1154,8 @@ class Error(msgspec.Struct, frozen=True, kw_only=True):
     """The hold that a removal is refused for."""
     retained_until: datetime.datetime | Unset = msgspec.field(default=UNSET, name="retainedUntil")
     """Only with `error.retained`"""
+    lock: LockFault | Unset = UNSET
+    """The lock that a change is refused for."""
 
 
 class ErrorMember(msgspec.Struct, frozen=True, kw_only=True):
@@ -1661,6 +1663,24 @@ class LockDuration(msgspec.Struct, frozen=True, kw_only=True):
 
     seconds: int | Unset = UNSET
     """How long the lock lasts unless it is renewed"""
+
+
+class LockFault(msgspec.Struct, frozen=True, kw_only=True):
+    """The lock that a change is refused for."""
+
+    locked_by: LockHolder | None = msgspec.field(name="lockedBy")
+    """Who holds the lock; `null` if it is unknown"""
+    expires_at: datetime.datetime = msgspec.field(name="expiresAt")
+    """When the lock ends"""
+
+
+class LockHolder(msgspec.Struct, frozen=True, kw_only=True):
+    """The user who holds a lock."""
+
+    id: str
+    """Identifies the user"""
+    name: str
+    """The display name, or empty"""
 
 
 class LoggedInUser(msgspec.Struct, frozen=True, kw_only=True):

@@ -85,14 +85,17 @@ def discovery_blueprint(documents: Documents, inserted: str = "") -> Blueprint:
     for name, members in documents.items():
         slug = re.sub(r"\W", "_", name)
         # Before GET, whose route would answer OPTIONS, too.
-        for method, view in (("OPTIONS", _preflight()), ("GET", _document(members))):
-            view.__name__ = f"{'get' if method == 'GET' else 'check'}_{slug}"
+        for method, verb, view, responses in (
+            ("OPTIONS", "check", _preflight(), {"204": {"description": "Scripts may read it"}}),
+            ("GET", "get", _document(members), {"200": {"description": "The document"}}),
+        ):
+            view.__name__ = f"{verb}_{slug}"
             blueprint.operation(
                 method,
                 _path(name, inserted),
                 access=Access.PUBLIC,
                 any_query=True,
-                document={"responses": {"200": {"description": "The document"}}},
+                document={"responses": responses},
             )(view)
     return blueprint
 
@@ -122,6 +125,8 @@ def _preflight() -> Callable[[], Response]:
 
         It may, whatever headers it sends: the document is public.
         """
-        return Response(status=204, headers=_PREFLIGHT)
+        response = Response(status=204, headers=_PREFLIGHT)
+        del response.headers["Content-Type"]
+        return response
 
     return view

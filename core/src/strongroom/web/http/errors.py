@@ -86,6 +86,25 @@ class HoldReasonSchema(Schema):
     )
 
 
+class LockHolderSchema(Schema):
+    """The user who holds a lock."""
+
+    id = fields.String(required=True, metadata={"description": "Identifies the user"})
+    name = fields.String(required=True, metadata={"description": "The display name, or empty"})
+
+
+class LockFaultSchema(Schema):
+    """The lock that a change is refused for."""
+
+    lockedBy = fields.Nested(
+        LockHolderSchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "Who holds the lock; `null` if it is unknown"},
+    )
+    expiresAt = Timestamp(required=True, metadata={"description": "When the lock ends"})
+
+
 class ErrorSchema(Schema):
     """The body of every error."""
 
@@ -109,6 +128,7 @@ class ErrorSchema(Schema):
     )
     hold = fields.Nested(HoldReasonSchema, metadata={"description": "Only with `error.held`"})
     retainedUntil = Timestamp(metadata={"description": "Only with `error.retained`"})
+    lock = fields.Nested(LockFaultSchema, metadata={"description": "Only with `error.file-locked`"})
 
 
 class ErrorNegotiation(Protocol):
