@@ -20,7 +20,7 @@ ALLOWED = {
     ("extensions.invitations", "content.tenants"),  # an invitation makes a membership
     # What a directory has created are users, members and groups, in one query each.
     ("extensions.provisioning", "content.tenants"),
-    ("extensions.provisioning.users", "users"),
+    ("extensions.provisioning.user_records", "users"),
     ("extensions.storage_maintenance", "content.storage"),  # compares the rows with the objects
     ("extensions.events", "content.nodes"),  # the events are written where nodes change
     # One query for the credentials of those who can act, or of members, who are many.

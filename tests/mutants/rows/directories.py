@@ -20,7 +20,7 @@ ROWS: Final = (
     core(
         "directories-reach",
         "A directory reaches only the users that it has created.",
-        f"{_USERS}::_conditions",
+        "extensions/provisioning/user_records.py::_conditions",
         "conditions = [columns.directory_id == directory.id]",
         "conditions = []",
         f"{_TESTS}::test_a_directory_reaches_no_user_of_others",

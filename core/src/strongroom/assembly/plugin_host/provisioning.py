@@ -19,12 +19,8 @@ from strongroom.extensions.provisioning.groups import (
     ProvisionedGroups,
 )
 from strongroom.extensions.provisioning.models import Directory, DirectoryError
-from strongroom.extensions.provisioning.users import (
-    ProvisionedUser,
-    ProvisionedUsers,
-    UserFilter,
-    UserState,
-)
+from strongroom.extensions.provisioning.user_records import ProvisionedUser, UserFilter, UserState
+from strongroom.extensions.provisioning.users import ProvisionedUsers
 from strongroom.foundation.database.paging import Paging
 from strongroom.foundation.errors import NotFound, ValidationFailed
 from strongroom.identity.accounts.schemas import UserChangeSchema

@@ -7,19 +7,14 @@ belongs to no other tenant, and the address only until its holder has verified i
 domain of an address decides who has the address, so its directory needs no such proof.
 """
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
-    Select,
-    and_,
     bindparam,
     delete,
-    func,
     insert,
     select,
     update,
@@ -40,15 +35,21 @@ from strongroom.extensions.provisioning.models import (
     ProvisionedUserRow,
     provisioned_users,
 )
+from strongroom.extensions.provisioning.user_records import (
+    ProvisionedUser,
+    UserFilter,
+    UserState,
+    count_users,
+    select_users,
+)
 from strongroom.foundation.caller import Identity, Origin
 from strongroom.foundation.database import Database
-from strongroom.foundation.database.statements import Statement, dynamic
+from strongroom.foundation.database.statements import Statement
 from strongroom.foundation.errors import (
     CredentialTaken,
     NotFound,
     NotManagedHere,
     RevisionConflict,
-    ValidationFailed,
 )
 from strongroom.identity.accounts.account_deletion import AccountDeletion
 from strongroom.identity.accounts.deactivation import Deactivations
@@ -57,7 +58,7 @@ from strongroom.identity.accounts.registration import identified
 from strongroom.identity.accounts.suspension import Suspension, Suspensions
 from strongroom.identity.users.credential_changes import ChangedBy, CredentialChanges
 from strongroom.identity.users.credentials import CredentialService
-from strongroom.identity.users.models import EMAIL, User, UserStatus, UserType, users
+from strongroom.identity.users.models import EMAIL, User, UserStatus, UserType
 from strongroom.identity.users.service import UserService
 from strongroom.identity.users.suspension_ends import NO_SUSPENSION, SuspensionEnds
 from strongroom.plugin_api.deactivation import Deactivation
@@ -67,11 +68,6 @@ DIRECTORY: Final = "directory"
 
 REASON: Final = "Deactivated by the directory."
 """The reason of a suspension by a directory. An administrator's suspension has another one, or none."""
-
-MAX_PROFILE: Final = 32 * 1024
-"""Bytes of the JSON of a profile."""
-
-MAX_TEXT: Final = 255
 
 _ADD: Final = Statement(insert(provisioned_users))
 _REMOVE: Final = Statement(
@@ -103,65 +99,6 @@ _CHANGE: Final = Statement(
     .where(provisioned_users.c.user_id == bindparam("of_user"))
     .values(**{name: bindparam(f"new_{name}", type_=provisioned_users.c[name].type) for name in _KEPT})
 )
-
-
-@dataclass(frozen=True, slots=True)
-class UserState:
-    """What a directory says of a user.
-
-    Args:
-        login_name: the name by which the directory knows the user, unique in the tenant whatever its
-            case. No login uses it.
-        external_id: the directory's id, unique in the tenant.
-        email: the address, which proves nothing until the user returns a code sent to it, unless the
-            tenant owns its domain.
-        is_active: whether the user may act.
-        profile: further attributes, which the server only stores.
-    """
-
-    login_name: str
-    name: str
-    external_id: str | None = None
-    email: str | None = None
-    locale: str | None = None
-    is_active: bool = True
-    profile: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def login_key(self) -> str:
-        """The login name, folded."""
-        return self.login_name.casefold()
-
-    @property
-    def email_key(self) -> str | None:
-        """The address, folded."""
-        return None if self.email is None else self.email.casefold()
-
-
-@dataclass(frozen=True, slots=True)
-class ProvisionedUser:
-    """A user that a directory has created.
-
-    Args:
-        is_active: whether the user may act: in the tenant of the directory, or in the server.
-    """
-
-    row: ProvisionedUserRow
-    is_active: bool
-
-    @property
-    def version(self) -> str:
-        """What differs after each change, also by administrators."""
-        return f"{self.row.revision}-{int(self.is_active)}"
-
-
-class UserFilter(NamedTuple):
-    """What listed users have; ``None``: anything."""
-
-    user_id: str | None = None
-    login_name: str | None = None
-    external_id: str | None = None
-    email: str | None = None
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -198,11 +135,11 @@ class ProvisionedUsers:
             CredentialTaken: another user has the address, the login name or the external id.
             ValidationFailed: a value is invalid.
         """
-        _require_valid(state)
+        state.require_valid()
         with self._database.write() as connection:
             directory = self._directories.require(connection, identity, tenant_id, is_change=True)
             if state.external_id is not None:
-                present = self._select(connection, directory, UserFilter(external_id=state.external_id))
+                present = select_users(connection, directory, UserFilter(external_id=state.external_id))
                 if present:
                     return present[0], False
             user = self._create(connection, identity, directory, state, origin)
@@ -235,12 +172,10 @@ class ProvisionedUsers:
         """
         with self._database.read() as connection:
             directory = self._directories.require(connection, identity, tenant_id, is_change=False)
-            conditions = _conditions(directory, chosen)
-            count = select(func.count()).select_from(provisioned_users).where(*conditions)
-            total = int(dynamic(count).scalar(connection))
+            total = count_users(connection, directory, chosen)
             if limit <= 0 or offset >= total:
                 return total, []
-            return total, self._select(connection, directory, chosen, offset, limit)
+            return total, select_users(connection, directory, chosen, offset, limit)
 
     def change(
         self,
@@ -266,13 +201,13 @@ class ProvisionedUsers:
             NotManagedHere: the address is not the directory's to change.
             ValidationFailed: a value is invalid.
         """
-        _require_valid(state)
+        state.require_valid()
         is_ended = False
         with self._database.write() as connection:
             directory = self._directories.require(connection, identity, tenant_id, is_change=True)
             user = self._get(connection, directory, user_id, version)
             row = user.row
-            if _is_same(user, state):
+            if user.is_as(state):
                 return user
             self._directories.note_change(connection, directory)
             if state.email_key != row.email_key:
@@ -323,24 +258,11 @@ class ProvisionedUsers:
         if deactivation.is_deletion:
             _REMOVE.execute(connection, {"of_user": deactivation.user_id})
 
-    def _select(
-        self,
-        connection: Connection,
-        directory: Directory,
-        chosen: UserFilter,
-        offset: int = 0,
-        limit: int = 1,
-    ) -> list[ProvisionedUser]:
-        query = _query(directory).where(*_conditions(directory, chosen))
-        query = query.order_by(provisioned_users.c.created_at, provisioned_users.c.user_id)
-        rows = dynamic(query.offset(offset).limit(limit), tuple).all(connection)
-        return [_provisioned(row) for row in rows]
-
     def _get(
         self, connection: Connection, directory: Directory, user_id: str, version: str | None = None
     ) -> ProvisionedUser:
         """Return a user, who must have the version if there is one."""
-        present = self._select(connection, directory, UserFilter(user_id=user_id))
+        present = select_users(connection, directory, UserFilter(user_id=user_id))
         if not present:
             raise NotFound
         if version not in (None, present[0].version):
@@ -549,60 +471,6 @@ class ProvisionedUsers:
             details=details,
         )
         self._audit.record(connection, event)
-
-
-def _query(directory: Directory) -> Select[Any]:
-    """Return the query for rows with the status of the account, and the role in the tenant."""
-    member = and_(
-        tenant_members.c.user_id == provisioned_users.c.user_id,
-        tenant_members.c.tenant_id == directory.realm,
-    )
-    if directory.tenant_id is None:
-        query = select(*provisioned_users.c, users.c.status, provisioned_users.c.realm.label("role"))
-        return query.join(users, users.c.id == provisioned_users.c.user_id)
-    query = select(*provisioned_users.c, users.c.status, tenant_members.c.role)
-    query = query.join(users, users.c.id == provisioned_users.c.user_id)
-    return query.outerjoin(tenant_members, member)
-
-
-def _conditions(directory: Directory, chosen: UserFilter) -> list[ColumnElement[bool]]:
-    columns = provisioned_users.c
-    conditions = [columns.directory_id == directory.id]
-    if chosen.user_id is not None:
-        conditions.append(columns.user_id == chosen.user_id)
-    if chosen.login_name is not None:
-        conditions.append(columns.login_key == chosen.login_name.casefold())
-    if chosen.external_id is not None:
-        conditions.append(columns.external_id == chosen.external_id)
-    if chosen.email is not None:
-        conditions.append(columns.email_key == chosen.email.casefold())
-    return conditions
-
-
-def _provisioned(row: Sequence[Any]) -> ProvisionedUser:
-    record, (status, role) = PROVISIONED_USER.split(row)
-    return ProvisionedUser(record, status == UserStatus.ACTIVE and role is not None)
-
-
-def _is_same(user: ProvisionedUser, state: UserState) -> bool:
-    row = user.row
-    stored = (row.external_id, row.login_name, row.name, row.email_key, row.profile, user.is_active)
-    said = (state.external_id, state.login_name, state.name, state.email_key, dict(state.profile))
-    return stored == (*said, state.is_active)
-
-
-def _require_valid(state: UserState) -> None:
-    """Require texts that the columns take; others check names and addresses."""
-    texts = {"loginName": state.login_name, "externalId": state.external_id, "name": state.name}
-    for name, text in texts.items():
-        if text is not None and not 1 <= len(text) <= MAX_TEXT:
-            raise ValidationFailed.of_field(name, "invalid", f"Must have 1 to {MAX_TEXT} characters.")
-    if len(state.login_key) > MAX_TEXT:
-        raise ValidationFailed.of_field("loginName", "invalid", "Must be shorter.")
-    if len(json.dumps(dict(state.profile)).encode()) > MAX_PROFILE:
-        raise ValidationFailed.of_field(
-            "profile", "too-large", f"Must have at most {MAX_PROFILE} bytes."
-        )
 
 
 def _taken() -> CredentialTaken:
