@@ -4,39 +4,65 @@ from typing import Final
 
 from tests.mutants.modules import console, core
 
+_SECTIONS: Final = "rest/test_page_sections.py"
+
 ROWS: Final = (
-    console(
-        "console-server-area",
-        "Only administrators of the server see its pages.",
-        "server/frame.py::require_administrator",
-        "if not console_visit().is_administrator:",
-        "if False:",
-        "console/rest/test_server_state.py::test_only_administrators_see_a_page",
+    core(
+        "page-sections",
+        "A page in a section opens for those who see the section.",
+        "plugin_api/visits.py::PageApplication._begin",
+        "self._host.pages.require_section(self._prefix + flask.request.path)",
+        "pass",
+        f"{_SECTIONS}::test_each_page_opens_for_those_who_see_its_section",
     ),
-    console(
-        "console-server-areas",
-        "Each area of the server has its guard.",
-        "server/__init__.py",
-        "for area in AREAS:",
-        "for area in AREAS[:-1]:",
+    core(
+        "page-sections-server",
+        "Only administrators of the server open pages in its sections.",
+        "assembly/plugin_host/host_pages.py::HostPages._sees",
+        "return identity is not None and identity.is_admin",
+        "return True",
         "console/rest/test_server_records.py::test_others_reach_nothing",
     ),
-    console(
-        "console-sections",
+    core(
+        "page-sections-route",
         "A page of a section is missing without the plugin that it needs.",
-        "tenant/frame.py::require_section",
-        'if item.route and not visit.host.pages.has_route("GET", item.route):',
+        "assembly/plugin_host/host_pages.py::HostPages._sees",
+        'if section.route and not self.has_route("GET", section.route):',
         "if False:",
         "console/rest/test_tenant_connections.py::TestWebhooks"
         "::test_the_section_is_missing_without_the_plugin",
     ),
-    console(
-        "console-section-roles",
+    core(
+        "page-sections-roles",
         "A page of a section is for the roles that see the section.",
-        "tenant/frame.py::require_section",
-        "if item.roles is not None and role not in item.roles:",
-        "if False:",
+        "assembly/plugin_host/host_pages.py::HostPages._sees",
+        "return section.roles is None or self._tenants().role(tenant_id) in section.roles",
+        "return True",
         "console/rest/test_tenant_members.py::TestOthers::test_members_see_no_forms_of_administrators",
+    ),
+    core(
+        "page-sections-nearest",
+        "The nearest section decides about a page.",
+        "assembly/plugin_host/page_parts.py::PageParts._section_patterns",
+        "sorted((item for _, item in owned), key=_nearness)",
+        "[item for _, item in owned]",
+        f"{_SECTIONS}::test_each_page_opens_for_those_who_see_its_section",
+    ),
+    core(
+        "page-sections-logout",
+        "A logout is in no section.",
+        "plugin_api/visits.py::PageApplication._begin",
+        "if flask.request.endpoint != _LOG_OUT:",
+        "if True:",
+        f"{_SECTIONS}::test_people_log_out_by_a_path_that_a_section_could_have",
+    ),
+    console(
+        "console-member-changes",
+        "Only administrators of the tenant change several members.",
+        "tenant/member_bulk.py::change_members",
+        'if visit.host.tenants.role(tenant_id) != "admin":',
+        "if False:",
+        "console/rest/test_people_lists.py::TestMembers::test_members_change_nobody",
     ),
     console(
         "console-member-page",

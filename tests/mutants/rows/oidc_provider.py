@@ -505,12 +505,4 @@ ROWS: Final = (
         "False",
         "oidc_provider/rest/test_client_brands.py::test_another_content_is_no_logo",
     ),
-    oidc_provider(
-        "provider-pages-administrators",
-        "Only administrators of the server open the pages of clients.",
-        "clients/pages.py::require_administrator",
-        'caller is None or caller.user_type != "ADMIN"',
-        "False",
-        "oidc_provider/rest/test_application_pages.py::test_others_find_no_page",
-    ),
 )

@@ -211,6 +211,22 @@ ROWS: Final = (
         "login_sso/rest/test_directories.py"
         "::test_a_person_whom_the_directory_has_created_logs_in_at_once",
     ),
+    sso(
+        "sso-new-members",
+        "A new member logs in by the provider that the tenant requires.",
+        "service.py::SingleSignOn.handle",
+        "if event.type == MEMBER_ADDED:",
+        "if False:",
+        f"{_ENFORCEMENT}::test_a_new_membership_ends_other_logins",
+    ),
+    sso(
+        "sso-lock-out",
+        "Administrators learn that no one can log in without the provider.",
+        "administrators.py::Administrators.can_log_in_alone",
+        "role == _ADMIN and self._host.users.has_second_factor(user_id)",
+        "role == _ADMIN",
+        f"{_ENFORCEMENT}::test_administrators_learn_that_none_can_log_in_otherwise",
+    ),
     core(
         "login-conditions",
         "The conditions of plugins hold for each login.",
