@@ -52,8 +52,8 @@ ROWS: Final = (
         "page-sections-logout",
         "A logout is in no section.",
         "plugin_api/visits.py::PageApplication._begin",
-        "if flask.request.endpoint != _LOG_OUT:",
-        "if True:",
+        "if is_private and endpoint != _LOG_OUT:",
+        "if is_private:",
         f"{_SECTIONS}::test_people_log_out_by_a_path_that_a_section_could_have",
     ),
     console(

@@ -565,13 +565,15 @@ class PageApplication(flask.Flask):
 
     def _begin(self) -> None:
         flask.g.visit = visit = self._visit(self._host, self._prefix)
-        if self._public is not None and flask.request.endpoint not in self._public:
+        endpoint = flask.request.endpoint
+        is_private = self._public is not None and endpoint not in self._public
+        if is_private:
             # The session precedes the body, so that a client without one has none parsed.
             _ = visit.session
-            if flask.request.endpoint != _LOG_OUT:
-                self._host.pages.require_section(self._prefix + flask.request.path)
         if flask.request.method not in SAFE_METHODS and flask.request.routing_exception is None:
             self._host.browser.require_csrf()
+        if is_private and endpoint != _LOG_OUT:
+            self._host.pages.require_section(self._prefix + flask.request.path)
 
 
 def _log_out() -> Any:
