@@ -198,9 +198,9 @@ class IdentityProviders:
         """End the logins of a new member who must use a provider of the tenant from now on."""
         enforced = select(providers).where(providers.c.tenant_id == tenant_id, providers.c.enforced)
         with self._host.database.read() as tx:
-            found = [TenantProvider.from_row(row) for row in tx.all(enforced)]
-            administrators = _find_break_glass(tx, [provider.id for provider in found])
-        for provider in found:
+            ours = [TenantProvider.from_row(row) for row in tx.all(enforced)]
+            administrators = _find_break_glass(tx, [provider.id for provider in ours])
+        for provider in ours:
             view = ProviderView(provider, administrators.get(provider.id, ()))
             self._end_other_logins(view, user_id)
 
@@ -208,7 +208,7 @@ class IdentityProviders:
         """End the logins of the members who must now use the provider that other methods have made.
 
         Args:
-            user_id: only those of this member; ``None``: of all.
+            user_id: only the logins of this member; ``None``: of all.
         """
         tenant_id = view.provider.tenant_id
         proven = select(domains.c.domain).where(

@@ -116,8 +116,8 @@ class HostPages(PagesAPI):
         return parts.space(tenant, language, text, lambda route: self.has_route("GET", route))
 
     def require_section(self, path: str) -> None:
-        found = self._registered.page_parts.find_section(path)
-        if found is not None and not self._sees(*found):
+        place = self._registered.page_parts.find_section(path)
+        if place is not None and not self._sees(*place):
             raise NotFound
 
     def _sees(self, section: ConsoleSection | SpaceSection, tenant_id: str) -> bool:

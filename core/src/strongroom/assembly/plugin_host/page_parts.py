@@ -189,8 +189,8 @@ class PageParts:
             The id is empty for a section of the server. ``None``: the path is in no section.
         """
         for head, pattern, section in self._section_patterns:
-            if path.startswith(head) and (found := pattern.match(path)):
-                return section, found.groupdict().get("tenant", "")
+            if path.startswith(head) and (match := pattern.match(path)):
+                return section, match.groupdict().get("tenant", "")
         return None
 
     @cached_property
@@ -202,12 +202,12 @@ class PageParts:
             *self.console_sections,
             *self.space_sections,
         ]
-        found = []
+        patterns = []
         for section in sorted((item for _, item in owned), key=_nearness):
             parts = section.path.rstrip("/").split(PLACE_OF_TENANT)
             pattern = "(?P<tenant>[^/]+)".join(re.escape(part) for part in parts)
-            found.append((parts[0], re.compile(rf"{pattern}(?:/|$)"), section))
-        return found
+            patterns.append((parts[0], re.compile(rf"{pattern}(?:/|$)"), section))
+        return patterns
 
     def static_path(self, plugin: str, name: str) -> str:
         """Return the path of a static file of a plugin, with the base path.
@@ -222,7 +222,7 @@ class PageParts:
 
 
 def _nearness(section: ConsoleSection | SpaceSection) -> tuple[int, bool]:
-    """Order sections: the most segments first, and among as many, those of the server first.
+    """Order sections: the most segments first, and among as many, sections of the server first.
 
     So ``/drawers/all`` is the section of the server, where ``/drawers/{tenant}`` is one of spaces.
     """
