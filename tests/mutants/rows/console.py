@@ -26,8 +26,8 @@ ROWS: Final = (
     core(
         "page-sections-route",
         "A page of a section is missing without the plugin that it needs.",
-        "assembly/plugin_host/host_pages.py::HostPages._sees",
-        'if section.route and not self.has_route("GET", section.route):',
+        "assembly/plugin_host/page_parts.py::is_seen",
+        "if section.route and not has_route(section.route):",
         "if False:",
         "console/rest/test_tenant_connections.py::TestWebhooks"
         "::test_the_section_is_missing_without_the_plugin",
@@ -35,8 +35,8 @@ ROWS: Final = (
     core(
         "page-sections-roles",
         "A page of a section is for the roles that see the section.",
-        "assembly/plugin_host/host_pages.py::HostPages._sees",
-        "return section.roles is None or self._tenants().role(tenant_id) in section.roles",
+        "assembly/plugin_host/page_parts.py::is_seen",
+        "return section.roles is None or find_role() in section.roles",
         "return True",
         "console/rest/test_tenant_members.py::TestOthers::test_members_see_no_forms_of_administrators",
     ),

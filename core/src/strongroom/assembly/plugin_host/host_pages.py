@@ -6,7 +6,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from strongroom.assembly.plugin_host.forms import HostForms, PluginForms
-from strongroom.assembly.plugin_host.page_parts import PageParts
+from strongroom.assembly.plugin_host.page_parts import PageParts, is_seen
 from strongroom.foundation.errors import NotFound
 from strongroom.foundation.locales import choose_locale
 from strongroom.identity.sessions.factor_verification import SecondFactors
@@ -113,7 +113,7 @@ class HostPages(PagesAPI):
         text = TEXTS.translator(language)
         if tenant is None:
             return parts.console(languages, lambda group: text(f"console-{group}"))
-        return parts.space(tenant, language, text, lambda route: self.has_route("GET", route))
+        return parts.space(tenant, language, text, self._can_read)
 
     def require_section(self, path: str) -> None:
         place = self._registered.page_parts.find_section(path)
@@ -124,15 +124,16 @@ class HostPages(PagesAPI):
         if isinstance(section, ConsoleSection):
             identity = optional_identity()
             return identity is not None and identity.is_admin
-        if section.route and not self.has_route("GET", section.route):
-            return False
-        return section.roles is None or self._tenants().role(tenant_id) in section.roles
+        return is_seen(section, lambda: self._tenants().role(tenant_id), self._can_read)
 
     def find_brand(self, path: str | None) -> PageBrand | None:
         return None if path is None else self._registered.page_parts.find_brand(path)
 
     def has_route(self, method: str, path: str) -> bool:
         return has_operation(method, self._base_path + path)
+
+    def _can_read(self, route: str) -> bool:
+        return self.has_route("GET", route)
 
     @cached_property
     def forms(self) -> FormsAPI:

@@ -174,8 +174,7 @@ class PageParts:
         seen = tuple(
             (item, item.count(tenant) if item.count else "")
             for _, item in self.space_sections
-            if (item.roles is None or tenant.role in item.roles)
-            and (not item.route or has_route(item.route))
+            if is_seen(item, lambda: tenant.role, has_route)
         )
         return _space_groups(seen, self.base_path, quote(tenant.id, safe=""), language, text)
 
@@ -219,6 +218,20 @@ class PageParts:
         if folder is None or name not in folder:
             raise ValueError(f'plugin "{plugin}" has no static file {name!r}')
         return self.base_path + static_path(plugin, folder, name)
+
+
+def is_seen(
+    section: SpaceSection, find_role: Callable[[], str | None], has_route: Callable[[str], bool]
+) -> bool:
+    """Return whether a user sees a section of a space.
+
+    Args:
+        find_role: returns the role of the user in the tenant; not called for a section of all members.
+        has_route: returns whether the server has an operation ``GET`` of a path.
+    """
+    if section.route and not has_route(section.route):
+        return False
+    return section.roles is None or find_role() in section.roles
 
 
 def _nearness(section: ConsoleSection | SpaceSection) -> tuple[int, bool]:
