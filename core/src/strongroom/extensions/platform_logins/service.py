@@ -128,7 +128,7 @@ class PlatformLogins:
     def end_of_members(
         self,
         tenant_id: str,
-        chosen: "ChosenMembers",
+        chosen: ChosenMembers,
         but_method: str,
         but: Collection[str],
         origin: Origin,
@@ -146,7 +146,7 @@ class PlatformLogins:
             after = rows[-1][0] if rows[0][0] == rows[-1][0] else _before_last(rows)
 
     def end_of_member(
-        self, tenant_id: str, user_id: str, chosen: "ChosenMembers", but_method: str, origin: Origin
+        self, tenant_id: str, user_id: str, chosen: ChosenMembers, but_method: str, origin: Origin
     ) -> int:
         """Revoke the logins of a member that other methods have made, if the member is chosen."""
         parameters = {"of_tenant": tenant_id, "of_kind": chosen.kind, "of_user": user_id}
@@ -158,7 +158,7 @@ class PlatformLogins:
         self,
         connection: Connection,
         rows: Sequence[Any],
-        chosen: "ChosenMembers",
+        chosen: ChosenMembers,
         but_method: str,
         but: Collection[str],
         origin: Origin,
