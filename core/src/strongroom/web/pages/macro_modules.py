@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dis import get_instructions
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import CodeType
 from typing import Any
 
@@ -15,6 +15,7 @@ Modules = dict[Template, tuple[list[Any], TemplateModule]]
 """The modules of a page, each with the values of the variables that it was made of."""
 
 _SUFFIX = ".html"
+_MAX_TEMPLATES = 1_024
 
 
 class PageTemplate(Template):
@@ -34,7 +35,7 @@ class PageTemplate(Template):
                 continue
             seen.add(template)
             code = template.root_render_func.__code__
-            names |= {*_read_names(code)}
+            names |= _names_in(code)
             waiting += [*self._imported(code)]
         return frozenset(names)
 
@@ -61,6 +62,11 @@ class PageTemplate(Template):
         if made is None or any(value is not other for value, other in zip(values, made[0], strict=True)):
             made = modules[self] = values, super().make_module(vars, shared, locals)
         return made[1]
+
+
+@lru_cache(_MAX_TEMPLATES)  # disassembling takes longer than rendering, and applications share templates
+def _names_in(code: CodeType) -> frozenset[str]:
+    return frozenset(_read_names(code))
 
 
 def _read_names(code: CodeType) -> Iterator[str]:
