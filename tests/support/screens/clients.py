@@ -11,7 +11,7 @@ import httpx
 
 from tests.support.browser_pages import Screen, Visitor
 from tests.support.screens.stage import Stage, full_stage
-from tests.support.screens.steps import log_in, open_account, path
+from tests.support.screens.steps import open_account, open_as, path
 
 _URI: Final = "com.example.acme:/callback"
 _APP: Final = "com.example.acme:"
@@ -128,9 +128,7 @@ def allow_device(visitor: Visitor) -> None:
 
 def manage(visitor: Visitor) -> None:
     """Log in as an administrator, and open the applications."""
-    log_in(visitor, visitor.stage.root.email)
-    visitor.page.wait_for_url("**/account/**")
-    visitor.go("/applications/")
+    open_as(visitor, visitor.stage.root.email, "/applications/")
 
 
 def show_new_app(visitor: Visitor) -> None:

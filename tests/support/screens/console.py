@@ -5,7 +5,7 @@ from typing import Any, Final
 from strongroom.testing.server import LiveUser
 from tests.support.browser_pages import Screen, Visitor
 from tests.support.screens.stage import Stage
-from tests.support.screens.steps import log_in
+from tests.support.screens.steps import open_as
 
 _MY_FILES: Final = "console/my_files"
 _SERVER: Final = "console/server"
@@ -22,9 +22,7 @@ def shown_to(name: str, path: str) -> Any:
 
     def open_page(visitor: Visitor) -> None:
         user: LiveUser = getattr(visitor.stage, name)
-        log_in(visitor, user.email)
-        visitor.page.wait_for_url("**/account/")
-        visitor.go("/console" + _filled(path, visitor.stage))
+        open_as(visitor, user.email, "/console" + _filled(path, visitor.stage))
 
     return open_page
 

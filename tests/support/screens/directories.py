@@ -9,7 +9,7 @@ import httpx
 
 from tests.support.browser_pages import Screen, Visitor
 from tests.support.screens.stage import Stage, full_stage
-from tests.support.screens.steps import log_in
+from tests.support.screens.steps import open_as
 
 _NAMES: Final = "Entra ID"
 _PATIENCE: Final = 60
@@ -26,9 +26,7 @@ def directory_stage(folder: Path) -> Iterator[Stage]:
 
 
 def _open(visitor: Visitor, path: str) -> None:
-    log_in(visitor, visitor.stage.root.email)
-    visitor.page.wait_for_url("**/account/**")
-    visitor.go(path)
+    open_as(visitor, visitor.stage.root.email, path)
 
 
 def show_none(visitor: Visitor) -> None:

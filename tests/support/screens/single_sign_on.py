@@ -8,7 +8,7 @@ from typing import Final
 from tests.support.browser_pages import Screen, Visitor
 from tests.support.config import Table
 from tests.support.screens.stage import Stage, full_stage
-from tests.support.screens.steps import log_in
+from tests.support.screens.steps import open_as
 
 _OPTIONS: Final[Table] = {
     # No DNS server answers, so no domain of a screen is ever proven.
@@ -36,9 +36,7 @@ def _root(visitor: Visitor) -> str:
 
 
 def show_nothing(visitor: Visitor) -> None:
-    log_in(visitor, visitor.stage.maker.email)
-    visitor.page.wait_for_url("**/account/**")
-    visitor.go(_root(visitor))
+    open_as(visitor, visitor.stage.maker.email, _root(visitor))
 
 
 def show_domain_form(visitor: Visitor) -> None:

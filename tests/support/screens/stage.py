@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -59,6 +59,8 @@ class Stage:
     server: LiveServer
     origin: str
     partners: tuple[str, ...] = ()
+    sessions: dict[tuple[str, str], tuple[list[Any], float]] = field(default_factory=dict)
+    """The cookies of users by their address and language, and when screens no longer share them."""
 
     @cached_property
     def root(self) -> LiveUser:

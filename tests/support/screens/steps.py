@@ -1,10 +1,14 @@
 """What people do on the way to several pages."""
 
-from typing import Any
+import time
+from typing import Any, Final
 
 from strongroom.testing.server import PASSWORD
 from tests.support.browser_pages import Visitor
 from tests.support.screens.stage import CAPTCHA
+
+_KEPT_SECONDS: Final = 120
+"""How long screens share a session. Five minutes after a login, its user has to prove it again."""
 
 
 def log_in(visitor: Visitor, email: str = "", password: str = PASSWORD) -> None:
@@ -25,13 +29,27 @@ def path(path: str) -> Any:
 
 def own(path: str) -> Any:
     """Return a function that opens a path after a login."""
+    return lambda visitor: open_as(visitor, visitor.stage.alice.email, path)
 
-    def open_own(visitor: Visitor) -> None:
-        log_in(visitor)
+
+def open_as(visitor: Visitor, email: str, path: str) -> None:
+    """Open a path after a login, or in the session of an earlier screen."""
+    if not _continues_session(visitor, email):
+        log_in(visitor, email)
         visitor.page.wait_for_url("**/account/**")
-        visitor.go(path)
+        kept = visitor.page.context.cookies(), time.monotonic() + _KEPT_SECONDS
+        visitor.stage.sessions[email, visitor.language] = kept
+    visitor.go(path)
 
-    return open_own
+
+def _continues_session(visitor: Visitor, email: str) -> bool:
+    cookies, end = visitor.stage.sessions.get((email, visitor.language), ([], 0))
+    if time.monotonic() > end:
+        return False
+    context = visitor.page.context
+    context.add_cookies(cookies)
+    # Another screen may have ended it.
+    return context.request.get(f"{visitor.origin}/account/", max_redirects=0).ok
 
 
 def open_account(visitor: Visitor, email: str) -> None:

@@ -1,77 +1,37 @@
-"""All pages of the product in Chromium, in each language, scheme and width, with and without scripts."""
+"""The walks through pages: they miss no page, and report each kind of fault."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeGuard
 
 import pytest
 from playwright.sync_api import Browser
 
+from tests.e2e.pages.walks import PageWalks
 from tests.support.browser_pages import LOCALES, Screen, Visitor, Walk
 from tests.support.browsers import needs_chromium
 from tests.support.page_templates import page_templates
-from tests.support.screens import AREAS, NAMES, Area
-from tests.support.screens.stage import Stage
-
-
-@pytest.fixture(scope="module")
-def servers() -> Iterator[ExitStack]:
-    with ExitStack() as servers:
-        yield servers
-
-
-@pytest.fixture(scope="module")
-def shared_stages(
-    servers: ExitStack, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[Area], Stage]:
-    """Return the stage of an area, which areas with the same kind of server share."""
-    stages: dict[object, Stage] = {}
-
-    def stage_of(area: Area) -> Stage:
-        if area.stage not in stages:
-            stages[area.stage] = servers.enter_context(area.stage(tmp_path_factory.mktemp("server")))
-        return stages[area.stage]
-
-    return stage_of
-
-
-@contextmanager
-def stage_for(area: Area, folder: Path, shared_stages: Callable[[Area], Stage]) -> Iterator[Stage]:
-    if area.is_fresh:
-        with area.stage(folder) as stage:
-            yield stage
-    else:
-        yield shared_stages(area)
-
-
-@pytest.mark.extended
-@needs_chromium
-@pytest.mark.parametrize("has_scripts", [True, False], ids=["scripts", "no-scripts"])
-@pytest.mark.parametrize("language", LOCALES)
-@pytest.mark.parametrize("name", AREAS)
-def test_each_page_is_usable(
-    browser: Browser,
-    shared_stages: Callable[[Area], Stage],
-    tmp_path: Path,
-    name: str,
-    language: str,
-    has_scripts: bool,
-) -> None:
-    area = AREAS[name]
-    with stage_for(area, tmp_path, shared_stages) as stage:
-        walk = Walk(browser, stage.origin, language, stage, has_scripts, NAMES, stage.partners)
-        for screen in area.screens:
-            walk.inspect(screen)
-    assert not walk.faults, "\n".join(walk.faults)
+from tests.support.screens import AREAS
 
 
 def test_each_template_has_a_screen() -> None:
     shown = {screen.template for area in AREAS.values() for screen in area.screens}
     assert sorted(page_templates().keys() - shown) == []
     assert sorted(shown - page_templates().keys()) == []
+
+
+def test_one_module_walks_through_each_area() -> None:
+    names = [path.stem for path in Path(__file__).parent.glob("test_*.py")]
+    modules = [import_module(f"{__package__}.{name}") for name in names]
+    classes = {found for module in modules for found in vars(module).values() if _is_walk(found)}
+    assert sorted(name for found in classes for name in found.areas) == sorted(AREAS)
+
+
+def _is_walk(value: object) -> TypeGuard[type[PageWalks]]:
+    return isinstance(value, type) and issubclass(value, PageWalks) and value is not PageWalks
 
 
 FAULTY: Final = """<!doctype html><html lang="en"><title>Faulty</title><style>
