@@ -39,7 +39,7 @@ LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-h
 	--no-emit-package strongroom-login-oidc
 EXTRAS := --extra postgresql --extra otlp --extra age
 
-.PHONY: help install serve dist dist-npm release test test-all test-quick test-durations test-timing test-image test-pooled faults test-clients screenshots contact-sheet icons mutants lint client docs docs-serve bench bench-stores lock clean
+.PHONY: help install serve dist dist-npm release test test-all test-postgresql test-quick test-durations test-timing test-image test-pooled faults test-clients screenshots contact-sheet icons mutants lint client docs docs-serve bench bench-stores lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -83,10 +83,13 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $$(( $$(nproc) * 2 )) --dist
 
 test: install ## Run the tests: on SQLite, and on PostgreSQL where the database matters
 	$(COMPILE)
-	$(PYTEST) -m "not extended"
+	$(PYTEST) -m "not extended and not second_run"
 
-test-all: test ## Run all tests: also what installs, builds or measures, and all of them on PostgreSQL
+test-all: test ## Run all tests: also what installs, builds or measures, and each fourth of the others on PostgreSQL
 	$(PYTEST) -m extended
+
+test-postgresql: install ## Run on PostgreSQL what "make test-all" runs on SQLite only; takes minutes
+	$(PYTEST) -m second_run
 
 QUICK := users login tokens files uploads downloads grants moves tenants conventions
 SLOW := cli content/storage extensions/storage_maintenance content/files/bundles
