@@ -36,8 +36,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def mark_second_runs(items: list[pytest.Item]) -> None:
     """Mark what runs on SQLite as well and does not depend on the database.
 
-    ``make test-all`` has each fourth, all with servers and all campaigns, and ``make test-postgresql`` the
-    others.
+    ``make test-all`` has each fourth, all with servers and all campaigns; ``make test-postgresql`` has
+    the others.
     """
     names = {item.nodeid for item in items}
     for item in items:
