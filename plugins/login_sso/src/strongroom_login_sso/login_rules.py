@@ -69,7 +69,9 @@ class LoginRules:
 
     def _join(self, tx: Transaction, login: LoginFacts, verified: VerifiedCredential) -> str:
         """Return the tenant of a login by its provider, which the user is or becomes a member of."""
-        row = tx.first(select(providers).where(providers.c.id == get_provider_id(verified.credential)))
+        ours = select(providers).where(providers.c.id == get_provider_id(verified.credential))
+        # The removal of a provider waits for its logins, and then ends them.
+        row = tx.first(ours.with_for_update(read=True))
         if row is None:
             raise ApiError(PROVIDER_GONE)
         provider = TenantProvider.from_row(row)
