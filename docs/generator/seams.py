@@ -356,6 +356,14 @@ SEAMS: Final = (
         user="strongroom_share_links.plugin",
     ),
     Seam(
+        "register_audit_sentences",
+        "say in words what I record in the audit log",
+        kind="",
+        page="table",
+        contract="audit.AuditSentencesContract",
+        user="strongroom_share_links.plugin",
+    ),
+    Seam(
         "register_resource_kinds",
         "let a file declare what my routes create, for `strongroom apply`",
         kind="",

@@ -1,6 +1,8 @@
 """Each shipped plugin has the contract tests that ``strongroom plugins check`` demands."""
 
 import ast
+import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -54,3 +56,12 @@ def test_each_shipped_plugin_derives_from_the_contracts_that_the_check_demands(n
     demanded = {subject.contract for subject in contract_subjects(manager, plugin)}
     missing = demanded - base_names(name)
     assert missing == OWN_TESTS.get(name, set())
+
+
+def test_each_sentence_about_audit_records_has_a_translation() -> None:
+    modules = sorted(PLUGINS.glob("*/src/*/audit_sentences.py"))
+    assert modules
+    for module in modules:
+        sentences = import_module(f"{module.parent.name}.audit_sentences").SENTENCES
+        chinese = tomllib.loads((module.parent / "translations/zh.toml").read_text("utf-8"))
+        assert {sentence.text for sentence in sentences} - chinese.keys() == set()

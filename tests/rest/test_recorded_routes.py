@@ -246,3 +246,11 @@ def test_file_events_are_known() -> None:
     of_files = {action for action in actions if action.startswith(("file.", "folder."))}
     # The purge of files is in the audit log.
     assert of_files - {"file.purge"} <= {action.value for action in FileAction}
+
+
+@on_sqlite
+def test_each_record_of_a_plugin_has_a_sentence(api: Api) -> None:
+    actions = {action for actions in RECORDED.values() for action in actions.split()}
+    theirs = {action for action in actions if action.partition(".")[0] in PLUGINS}
+    assert theirs
+    assert theirs <= api.container.registry.audit_sentences.keys()

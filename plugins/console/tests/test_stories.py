@@ -1,11 +1,12 @@
 """Records of the audit log as sentences with links."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from strongroom_console.sentences import Piece
-from strongroom_console.server.stories import Names, make_pieces, story_key
+from strongroom_console.server.stories import Names, make_pieces, story_key, without_names
 
 NAMES = Names({"a": "Ann", "b": "Bo"}, {"t": "Acme"})
 TEXTS = {
@@ -16,6 +17,11 @@ TEXTS = {
     "role-admin": "Administrator",
     "the-system": "The server",
     "unknown": "Unknown",
+    "server-in-sentences": "the server",
+}
+SENTENCES = {
+    "press.print": "{actor} printed {name} for {user} in {tenant}",
+    "press.stop": "The press of {target} was stopped",
 }
 
 
@@ -34,12 +40,16 @@ def event(action: str, target: tuple[str, str] | None = None, **values: Any) -> 
     }
 
 
+def pieces(record: dict[str, Any]) -> Sequence[Piece]:
+    return make_pieces(SENTENCES, record, NAMES, text, str)
+
+
 def words(record: dict[str, Any]) -> str:
-    return "".join(piece.words for piece in make_pieces(record, NAMES, text))
+    return "".join(piece.words for piece in pieces(record))
 
 
 def test_a_sentence_names_people_and_links_to_them() -> None:
-    assert make_pieces(event("user.suspend", ("user", "b")), NAMES, text) == [
+    assert pieces(event("user.suspend", ("user", "b"))) == [
         Piece("Ann", "/server/users/a/", is_name=True),
         Piece(" suspended "),
         Piece("Bo", "/server/users/b/", is_name=True),
@@ -60,7 +70,7 @@ def test_an_action_without_an_actor_is_the_servers() -> None:
 
 
 def test_a_name_of_a_deleted_user_is_the_id() -> None:
-    (*_, last) = make_pieces(event("user.suspend", ("user", "z")), NAMES, text)
+    (*_, last) = pieces(event("user.suspend", ("user", "z")))
     assert last == Piece("z", is_name=True)
 
 
@@ -72,7 +82,7 @@ def test_a_name_with_a_mark_or_braces_stays_text() -> None:
 @pytest.mark.parametrize("action", ["mars.fly", "member.put", "user.change-metadata"])
 def test_an_action_without_a_sentence_has_no_pieces(action: str) -> None:
     assert story_key(event(action)) is None
-    assert make_pieces(event(action), NAMES, text) == ()
+    assert pieces(event(action)) == ()
 
 
 def test_a_failure_is_no_success() -> None:
@@ -80,6 +90,21 @@ def test_a_failure_is_no_success() -> None:
     assert story_key(event("login", outcome="failure")) == "story-login-failed"
 
 
-@pytest.mark.parametrize("action", ["mcp.call", "mcp.upload", "oidc_provider.consent-give"])
-def test_what_agents_and_applications_do_is_a_sentence(action: str) -> None:
-    assert story_key(event(action)) == f"story-{action.replace('.', '-')}"
+def test_a_plugin_has_sentences_of_its_own() -> None:
+    details = {"name": "Plan\ue001", "user": "b", "tenantId": "t"}
+    record = event("press.print", ("printer", "p"), details=details)
+    assert words(record) == "Ann printed Plan for Bo in Acme"
+    assert pieces(record)[-1] == Piece("Acme", "/server/tenants/t/", is_name=True)
+    assert words(event("press.stop", ("tenant", "t"))) == "The press of Acme was stopped"
+
+
+def test_what_a_plugin_did_not_name_is_unknown_or_of_the_server() -> None:
+    assert words(event("press.print")) == "Ann printed  for Unknown in the server"
+
+
+def test_a_failure_of_a_plugin_is_no_success() -> None:
+    assert pieces(event("press.print", outcome="failure")) == ()
+
+
+def test_the_name_of_an_action_is_its_sentence_without_names() -> None:
+    assert without_names(SENTENCES["press.print"]) == "… printed … for … in …"

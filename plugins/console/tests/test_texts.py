@@ -17,7 +17,7 @@ from strongroom_console.server.first_steps import STEP_NAMES
 from strongroom_console.server.imports import STATES as IMPORTS
 from strongroom_console.server.logins import MODES
 from strongroom_console.server.state import JOB_STATES, MESSAGE_STATES
-from strongroom_console.server.stories import ALONE, IN_SPACE, OF_ONESELF, ON_TARGET, WITH_PERSON
+from strongroom_console.server.stories import ALONE, OF_ONESELF, ON_TARGET, WITH_PERSON
 from strongroom_console.server.user_logins import FACTORS
 from strongroom_console.tenant.activity import SENTENCES
 from strongroom_console.tenant.retention import EFFECTS
@@ -48,7 +48,7 @@ COMPUTED: set[str] = (
     | {f"{name}{suffix}" for name in STEP_NAMES for suffix in ("", "-hint")}
 )
 COMPUTED |= {*SENTENCES.values(), *EFFECTS.values()}
-TOLD = ALONE | IN_SPACE | ON_TARGET | OF_ONESELF | WITH_PERSON
+TOLD = ALONE | ON_TARGET | OF_ONESELF | WITH_PERSON
 COMPUTED |= {f"story-{action.replace('.', '-')}" for action in TOLD}
 COMPUTED |= {f"story-{action.replace('.', '-')}-self" for action in OF_ONESELF} | {*FACTORS.values()}
 COMPUTED |= {f"audited-{name}" for name in OBJECTS} | {f"was-{verb}" for verb in VERBS}

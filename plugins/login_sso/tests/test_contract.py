@@ -7,6 +7,7 @@ from typing import Any, Final
 import pytest
 
 from strongroom.plugin_api.events import EventSubscriber
+from strongroom.testing.audit import AuditSentencesContract
 from strongroom.testing.events import EventSubscriberContract
 from strongroom.testing.pages import SpaceSectionsContract
 from strongroom.testing.routes import RoutesContract
@@ -102,3 +103,7 @@ class TestApplication(WsgiApplicationContract):
     @pytest.fixture
     def prefix(self) -> str:
         return "/single-sign-on"
+
+
+class TestAuditSentences(AuditSentencesContract):
+    """What people read about audit records."""

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from strongroom.testing.audit import AuditSentencesContract
 from strongroom.testing.discovery import DiscoveryContract
 from strongroom.testing.server import LiveServer, live_server
 from strongroom.testing.state import OpenedPlugin, OptionsContract, opened_plugin
@@ -48,3 +49,7 @@ class TestApplication(WsgiApplicationContract):
 def test_an_origin_has_a_scheme_and_a_host_only(origin: str) -> None:
     with pytest.raises(ValueError, match="origins"):
         McpOptions(origins=(origin,))
+
+
+class TestAuditSentences(AuditSentencesContract):
+    """What people read about audit records."""

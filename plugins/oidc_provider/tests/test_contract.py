@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from strongroom.plugin_api.events import Event, EventSubscriber
+from strongroom.testing.audit import AuditSentencesContract
 from strongroom.testing.commands import CommandsContract
 from strongroom.testing.discovery import DiscoveryContract
 from strongroom.testing.events import EventSubscriberContract, sample_event
@@ -188,3 +189,7 @@ class TestClientPages(ConsoleSectionsContract):
     @pytest.fixture
     def path(self) -> str:
         return "/applications/"
+
+
+class TestAuditSentences(AuditSentencesContract):
+    """What people read about audit records."""

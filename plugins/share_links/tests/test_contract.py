@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from strongroom.plugin_api.events import Event, EventSubscriber
+from strongroom.testing.audit import AuditSentencesContract
 from strongroom.testing.events import EventSubscriberContract, EventTypesContract, sample_event
 from strongroom.testing.exports import UserExportsContract
 from strongroom.testing.resources import ResourceKindsContract
@@ -121,3 +122,7 @@ class TestVisitorUploads(RoutesContract):
     @pytest.fixture
     def tag(self) -> str:
         return "visitor-uploads"
+
+
+class TestAuditSentences(AuditSentencesContract):
+    """What people read about audit records."""

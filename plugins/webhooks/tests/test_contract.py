@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert, select
 
+from strongroom.testing.audit import AuditSentencesContract
 from strongroom.testing.commands import CommandsContract
 from strongroom.testing.events import EventSinkContract, Received
 from strongroom.testing.metrics import MetricsContract
@@ -135,3 +136,7 @@ class TestSink(EventSinkContract):
                 return transaction.scalars(select(deliveries.c.event_id).order_by(deliveries.c.position))
 
         return read
+
+
+class TestAuditSentences(AuditSentencesContract):
+    """What people read about audit records."""

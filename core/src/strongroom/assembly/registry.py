@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Final, Generic, TypeVar
 
 from strongroom.activity.events.catalogue import EventCatalogue
+from strongroom.plugin_api.audit import AuditSentence
 from strongroom.plugin_api.events import EventSink, matches
 from strongroom.plugin_api.jobs import Job
 from strongroom.plugin_api.metrics import Metric
@@ -106,6 +107,20 @@ class Registry:
         )
 
     @cached_property
+    def audit_sentences(self) -> Mapping[str, AuditSentence]:
+        """What people read about audit records, by their actions, such as ``webhooks.endpoint-test``.
+
+        Raises:
+            PluginError: as :attr:`jobs`.
+        """
+        return self._named(
+            "audit sentence",
+            lambda part: (
+                (f"{part.prefix}.{item.action}", item) for item in part.register_audit_sentences()
+            ),
+        )
+
+    @cached_property
     def resource_kinds(self) -> Sequence[ResourceKind]:
         """The kinds of resources that a file may declare, each after its parent.
 
@@ -168,6 +183,7 @@ class Registry:
             self.address_owners,
             self.user_exports,
             self.resource_kinds,
+            self.audit_sentences,
         ):
             iter(items)
 

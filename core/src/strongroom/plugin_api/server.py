@@ -9,7 +9,7 @@ is reported as missing.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -292,6 +292,14 @@ class ServerAPI(ABC):
 
         Args:
             recipient: a part of the address or number. Only the newest 10,000 messages are searched.
+        """
+
+    @abstractmethod
+    def audit_sentences(self) -> Mapping[str, str]:
+        """Return what people read about the records of plugins, in English, by their actions. API 2.0.
+
+        :data:`~strongroom.plugin_api.audit.AUDIT_NAMES` are in braces. Templates translate a sentence
+        by ``strongroom.translated``.
         """
 
     @abstractmethod

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from strongroom.plugin_api.audit import AuditSentence
 from strongroom.plugin_api.erasers import RemovedFiles, TenantEraser
 from strongroom.plugin_api.events import EventSink
 from strongroom.plugin_api.exports import UserExport
@@ -91,6 +92,10 @@ class Part:
 
     def register_user_exports(self) -> Iterable[UserExport]:
         """Return the files with its data about a user, in the archive that users can have of theirs."""
+        return ()
+
+    def register_audit_sentences(self) -> Iterable[AuditSentence]:
+        """Return what people read about its audit records; the console knows the records of the core."""
         return ()
 
     def register_resource_kinds(self) -> Iterable[ResourceKind]:

@@ -10,6 +10,7 @@ MARKS: Final[Mapping[str, str]] = {
     "target": "\ue001",
     "person": "\ue002",
     "file": "\ue003",
+    "tenant": "\ue004",
 }
 """Characters of the private use area, which stand for names until a sentence is split."""
 

@@ -13,12 +13,12 @@ from tests.support.databases import on_sqlite
 from tests.support.page_browser import PageBrowser
 
 from strongroom.extensions.user_imports.worker import ImportWorker
+from strongroom.foundation.database.upgrade import upgrade
 from strongroom.identity.users.models import users
 from strongroom.testing.clock import MINUTE
 
-CONFIG: Table = merged(
-    FIXED_CAPTCHA, {"plugins": {"enabled": ["storage_local", "login_pages", "console"]}}
-)
+PLUGINS = ("storage_local", "login_pages", "console")
+CONFIG: Table = merged(FIXED_CAPTCHA, {"plugins": {"enabled": list(PLUGINS)}})
 HOSTILE = '<img src=x onerror="alert(1)">\u202etxt'
 ROOT = "/console/server"
 
@@ -172,6 +172,22 @@ def test_the_audit_log_is_searched_by_users_and_addresses(
     assert not browser.open(f"{ROOT}/audit/export?format=ndjson&q=nobody at all").text
     assert ann.id in browser.open(f"{ROOT}/audit/export?format=ndjson&q={ann.id}").text
     assert person.id not in browser.open(f"{ROOT}/audit/export?format=ndjson&q={ann.id}").text
+
+
+@pytest.mark.config(merged(CONFIG, {"plugins": {"enabled": [*PLUGINS, "webhooks"]}}))
+def test_what_another_plugin_has_recorded_is_a_sentence(
+    api: Api, browser: PageBrowser, person: Person
+) -> None:
+    upgrade(api.container.database.engine, api.container.selection.plugins.tables)
+    tenant = api.tenant(person, "Acme").rpartition("/")[2]
+    body = {"url": "https://hooks.example.com/", "eventTypes": ["file.*"], "tenantId": tenant}
+    created = api.post("/api/v1/webhook-endpoints", body, by=person)
+    assert created.status_code == 201, created.text
+    page = browser.open(f"{ROOT}/audit/?action=webhooks.endpoint-create").text
+    words = " ".join(re.sub("<[^>]*>", "", page).split())
+    assert "Root created a webhook of Acme" in words
+    # The name of the action among the filters.
+    assert "… created a webhook of …" in words
 
 
 def test_the_audit_log_is_filtered_and_exported(api: Api, browser: PageBrowser, person: Person) -> None:

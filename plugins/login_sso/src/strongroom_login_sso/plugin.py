@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.audit import AuditSentence
 from strongroom.plugin_api.deactivation import Deactivate
 from strongroom.plugin_api.erasers import TenantEraser
 from strongroom.plugin_api.events import EventSubscriber
@@ -18,6 +19,7 @@ from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import Blueprint, ErrorKind, MountedApplication
 from strongroom_login_oauth.routes import blueprints
 from strongroom_login_sso import routes
+from strongroom_login_sso.audit_sentences import SENTENCES
 from strongroom_login_sso.errors import KINDS
 from strongroom_login_sso.method import SsoLogin
 from strongroom_login_sso.models import metadata
@@ -31,6 +33,11 @@ API_VERSION = "2.0"
 @hookimpl
 def register_options() -> type[SsoOptions]:
     return SsoOptions
+
+
+@hookimpl
+def register_audit_sentences() -> Iterable[AuditSentence]:
+    return SENTENCES
 
 
 @hookimpl

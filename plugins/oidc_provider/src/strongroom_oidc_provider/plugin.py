@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from click import Command
 
 from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.audit import AuditSentence
 from strongroom.plugin_api.deactivation import Deactivate
 from strongroom.plugin_api.discovery import DiscoveryDocument
 from strongroom.plugin_api.events import EventSubscriber
@@ -16,6 +17,7 @@ from strongroom.plugin_api.resources import ResourceKind
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import Blueprint, ErrorKind, MountedApplication
 from strongroom_oidc_provider import provider_routes
+from strongroom_oidc_provider.audit_sentences import SENTENCES
 from strongroom_oidc_provider.clients import brand_routes
 from strongroom_oidc_provider.clients import routes as client_routes
 from strongroom_oidc_provider.clients.brands import Brands
@@ -41,6 +43,11 @@ API_VERSION = "2.0"
 @hookimpl
 def register_options() -> type[ProviderOptions]:
     return ProviderOptions
+
+
+@hookimpl
+def register_audit_sentences() -> Iterable[AuditSentence]:
+    return SENTENCES
 
 
 @hookimpl

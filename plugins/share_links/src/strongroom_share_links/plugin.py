@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.audit import AuditSentence
 from strongroom.plugin_api.deactivation import Deactivate
 from strongroom.plugin_api.erasers import FileEraser, TenantEraser
 from strongroom.plugin_api.events import AuditedEvent, EventSubscriber
@@ -16,6 +17,7 @@ from strongroom.plugin_api.resources import ResourceKind
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import Blueprint, ErrorKind
 from strongroom_share_links import creator_routes, page_routes, visitor_routes
+from strongroom_share_links.audit_sentences import SENTENCES
 from strongroom_share_links.errors import KINDS
 from strongroom_share_links.events import EVENTS
 from strongroom_share_links.models import metadata
@@ -30,6 +32,11 @@ API_VERSION = "2.0"
 @hookimpl
 def register_options() -> type[ShareOptions]:
     return ShareOptions
+
+
+@hookimpl
+def register_audit_sentences() -> Iterable[AuditSentence]:
+    return SENTENCES
 
 
 @hookimpl

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from click import Command
 
 from strongroom.plugin_api import hookimpl
+from strongroom.plugin_api.audit import AuditSentence
 from strongroom.plugin_api.erasers import TenantEraser
 from strongroom.plugin_api.events import EventSink
 from strongroom.plugin_api.host import HostAPI
@@ -13,6 +14,7 @@ from strongroom.plugin_api.pruning import PruneStep
 from strongroom.plugin_api.resources import ResourceKind
 from strongroom.plugin_api.state import PluginTables
 from strongroom.plugin_api.web import Blueprint, ErrorKind
+from strongroom_webhooks.audit_sentences import SENTENCES
 from strongroom_webhooks.commands import make_commands
 from strongroom_webhooks.errors import KINDS
 from strongroom_webhooks.metrics import make_metrics
@@ -29,6 +31,11 @@ API_VERSION = "2.0"
 @hookimpl
 def register_options() -> type[WebhookOptions]:
     return WebhookOptions
+
+
+@hookimpl
+def register_audit_sentences() -> Iterable[AuditSentence]:
+    return SENTENCES
 
 
 @hookimpl

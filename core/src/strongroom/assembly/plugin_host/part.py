@@ -17,6 +17,7 @@ from strongroom.foundation.plugins.hook_calls import failure, named_if_stuck
 from strongroom.foundation.plugins.plugin import Plugin, PluginError
 from strongroom.foundation.plugins.plugin_validation import hooks_with_host
 from strongroom.identity.sessions.pending_login import LoginTransaction
+from strongroom.plugin_api.audit import AuditSentence
 from strongroom.plugin_api.erasers import TenantEraser
 from strongroom.plugin_api.events import EventSink, EventSubscriber
 from strongroom.plugin_api.exports import UserExport
@@ -89,6 +90,9 @@ class PluginPart(Part):
         for export in self._items("register_user_exports", UserExport):
             # So that names are unique.
             yield replace(export, name=f"{self.plugin.name.replace('_', '-')}-{export.name}")
+
+    def register_audit_sentences(self) -> Iterator[AuditSentence]:
+        return self._items("register_audit_sentences", AuditSentence)
 
     def register_resource_kinds(self) -> Iterator[ResourceKind]:
         return self._items("register_resource_kinds", ResourceKind)

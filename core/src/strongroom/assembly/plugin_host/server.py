@@ -1,6 +1,6 @@
 """Implements ``host.server``: the state of the server, for its administrators."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from threading import Lock
 from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
@@ -120,6 +120,10 @@ class HostServer(AsCaller, api.ServerAPI):
     ) -> Sequence[api.SentMessage]:
         messages = self._administered().get(MessageService)
         return [message_record(row) for row in messages.newest(make_paging(page, size), recipient)]
+
+    def audit_sentences(self) -> Mapping[str, str]:
+        sentences = self._administered().registry.audit_sentences
+        return {action: sentence.text for action, sentence in sentences.items()}
 
     def audit_chain(self) -> api.AuditChain:
         self._administered()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
+from strongroom.plugin_api.audit import AuditSentence
 from strongroom.plugin_api.authentication import Authenticator
 from strongroom.plugin_api.captcha import CaptchaProvider
 from strongroom.plugin_api.deactivation import Deactivate
@@ -199,6 +200,11 @@ def register_event_types() -> Iterable[AuditedEvent]:  # type: ignore[empty-body
 
     They are delivered, listed and documented as the core's events.
     """
+
+
+@hookspec
+def register_audit_sentences() -> Iterable[AuditSentence]:  # type: ignore[empty-body]
+    """Return what people read about the records that the plugin makes by ``host.audit`` (API 2.0)."""
 
 
 @hookspec

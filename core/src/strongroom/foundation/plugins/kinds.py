@@ -201,6 +201,7 @@ KINDS: Final = (
 
 HOOK_CONTRACTS: Final[Mapping[str, str]] = {
     **{kind.hook: kind.contract_name for kind in KINDS if kind.base is None},
+    "register_audit_sentences": "AuditSentencesContract",
     "register_code_pages": "CodePagesContract",
     "register_discovery": "DiscoveryContract",
     "register_deactivations": "DeactivationsContract",

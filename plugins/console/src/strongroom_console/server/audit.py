@@ -20,7 +20,7 @@ from strongroom_console.server.audit_names import keys_of_action
 from strongroom_console.server.audit_search import ACTIONS, find_subject
 from strongroom_console.server.forms import filters, times_of
 from strongroom_console.server.frame import server_page
-from strongroom_console.server.stories import make_pieces, names_in
+from strongroom_console.server.stories import make_pieces, names_in, without_names
 from strongroom_console.visit import console_visit
 
 audit: Final = Blueprint("audit", __name__, url_prefix="/server/audit")
@@ -81,6 +81,7 @@ def list_events() -> Any:
     visit, query = console_visit(), _query()
     search = find_subject(visit, query.get("q", ""))
     events = _NONE if search.filters is None else _read(visit, {**_sent(query), **search.filters})
+    sentences = visit.host.server.audit_sentences()
     return server_page(
         visit,
         "server/audit.html",
@@ -92,12 +93,14 @@ def list_events() -> Any:
         query=query,
         people=search.people,
         people_links={item["id"]: changed_query(q=None, actorId=item["id"]) for item in search.people},
-        actions=ACTIONS,
+        actions=(*ACTIONS, *sentences),
         export_query=urlencode(query),
         most_exported=_MOST_EXPORTED,
         keys_of_action=keys_of_action,
         names=names_in(visit, events["data"], events["included"]),
+        sentences=sentences,
         make_pieces=make_pieces,
+        without_names=without_names,
         days=find_days(events["data"]),
         ranges=_ranges(query),
         chips=make_chips(CHIPS, query),

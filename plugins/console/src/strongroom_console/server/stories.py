@@ -1,5 +1,9 @@
-"""Records of the audit log as sentences, such as "Ann suspended Bo", with links to people and spaces."""
+"""Records of the audit log as sentences, such as "Ann suspended Bo", with links to people and spaces.
 
+The texts of this plugin have the sentences about the core. Other plugins have their own.
+"""
+
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -28,10 +32,6 @@ ALONE: Final = frozenset(
         "group.update",
         "impersonation.end",
         "login",
-        "mcp.call",
-        "mcp.upload",
-        "oidc_provider.consent-give",
-        "oidc_provider.consent-withdraw",
         "plugin.act-as",
         "refresh-token.reuse",
         "setup-link.issue",
@@ -88,15 +88,14 @@ WITH_PERSON: Final = frozenset(
 )
 """The actions on a space whose details name another user."""
 
-IN_SPACE: Final = frozenset(
-    f"webhooks.endpoint-{verb}" for verb in ("create", "delete", "stop", "test", "update")
-)
-"""The actions whose details name the space that they are in."""
-
 FAILED_LOGINS: Final = {False: "story-login-failed", True: "story-login-failed-known"}
 """The keys of the sentences about failed logins, by whether a user has the name."""
 
 ROLES: Final = {"admin": "role-admin", "member": "role-member", "records": "role-records"}
+
+_NAME: Final = re.compile(r"\{(\w+)\}")
+_SPACE: Final = ("tenant", "tenantId")
+"""The members of details with the id of a space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +134,12 @@ def _user_ids(event: Json) -> Iterable[str]:
 def _space_ids(event: Json) -> Iterable[str]:
     if event["target"] and event["target"]["type"] == "tenant":
         yield event["target"]["id"]
-    if "tenant" in event["details"]:
-        yield event["details"]["tenant"]
+    yield from filter(None, [_space_id(event)])
+
+
+def _space_id(event: Json) -> str | None:
+    details = event["details"]
+    return next((details[name] for name in _SPACE if name in details), None)
 
 
 def _user_names(visit: Visit, ids: Iterable[str]) -> Mapping[str, str]:
@@ -163,28 +166,44 @@ def story_key(event: Json) -> str | None:
     is_own = bool(actor and target and actor["$ref"] == target["id"])
     if action in OF_ONESELF:
         return f"{name}-self" if is_own else name
-    is_known = action in ON_TARGET | IN_SPACE or (action in WITH_PERSON and "user" in event["details"])
+    is_known = action in ON_TARGET or (action in WITH_PERSON and "user" in event["details"])
     return name if is_known else None
 
 
-def make_pieces(event: Json, names: Names, text: Text) -> Sequence[Piece]:
+def make_pieces(
+    sentences: Mapping[str, str],
+    event: Json,
+    names: Names,
+    text: Text,
+    translated: Callable[[str], str],
+) -> Sequence[Piece]:
     """Return the sentence of a record in parts; nothing if it has none.
 
     Args:
+        sentences: the sentences of plugins by their actions, in English, with names in braces.
         text: returns the text of a key.
+        translated: returns an English sentence in the language of the page.
     """
-    key = story_key(event)
-    if key is None:
-        return ()
     details = event["details"]
-    is_in_space = event["action"] in WITH_PERSON | IN_SPACE
-    space = details.get("tenant") if is_in_space else None
-    target = space or (event["target"] or {}).get("id")
+    name = without_marks(str(details.get("name", "")))
+    if (key := story_key(event)) is not None:
+        role = text(ROLES[details["role"]]) if details.get("role") in ROLES else ""
+        sentence = text(key, role=role, name=name, **MARKS)
+    elif event["action"] in sentences and event["outcome"] == "success":
+        values = {**MARKS, "user": MARKS["person"], "name": name}
+        sentence = _NAME.sub(lambda name: values[name[1]], translated(sentences[event["action"]]))
+    else:
+        return ()
+    space = details.get("tenant") if event["action"] in WITH_PERSON else None
     names_of_event = {
         "actor": names.piece((event["actor"] or {}).get("$ref"), text("the-system")),
-        "target": names.piece(target, text("unknown")),
+        "target": names.piece(space or (event["target"] or {}).get("id"), text("unknown")),
         "person": names.piece(details.get("user"), text("unknown")),
+        "tenant": names.piece(_space_id(event), text("server-in-sentences")),
     }
-    role = text(ROLES[details["role"]]) if details.get("role") in ROLES else ""
-    name = without_marks(details.get("name", ""))
-    return split_sentence(text(key, role=role, name=name, **MARKS), names_of_event)
+    return split_sentence(sentence, names_of_event)
+
+
+def without_names(sentence: str) -> str:
+    """Return the sentence of a plugin with an ellipsis for each name, as the name of its action."""
+    return _NAME.sub("…", sentence)

@@ -10,7 +10,7 @@ from strongroom_console.days import find_days
 from strongroom_console.lists import PAGE_SIZE
 from strongroom_console.server.audit_names import keys_of_action
 from strongroom_console.server.people import find_user_id, person_page
-from strongroom_console.server.stories import make_pieces, names_in
+from strongroom_console.server.stories import make_pieces, names_in, without_names
 
 user_activity: Final = Blueprint("user_activity", __name__, url_prefix="/server/users/<user_id>")
 
@@ -30,6 +30,8 @@ def show_activity(user_id: str) -> Any:
         included=page["included"],
         names=names_in(visit, page["data"], page["included"]),
         links=page_links(page["meta"]),
+        sentences=visit.host.server.audit_sentences(),
         make_pieces=make_pieces,
+        without_names=without_names,
         keys_of_action=keys_of_action,
     )
