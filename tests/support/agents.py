@@ -30,7 +30,8 @@ def modern_headers(method: str, params: Mapping[str, Any]) -> dict[str, str]:
 
 def modern_message(method: str, params: Mapping[str, Any], id_: int | str = 1) -> Json:
     """Return a request of the stateless revision."""
-    meta = {VERSION_KEY: STATELESS, CLIENT_KEY: CLIENT, CAPABILITIES_KEY: {}}
+    # A test may spoil any member.
+    meta = {VERSION_KEY: STATELESS, CLIENT_KEY: {**CLIENT}, CAPABILITIES_KEY: {}}
     return {"jsonrpc": "2.0", "id": id_, "method": method, "params": {"_meta": meta, **params}}
 
 
