@@ -4,6 +4,7 @@ import json
 import secrets
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -93,9 +94,9 @@ def test_users_are_listed_by_external_id_and_in_an_order(run: Run) -> None:
     user = created(run, "--external-id", secrets.token_hex(8))
     options = ("users", "list", "--external-id", user["externalId"])
     assert [each["id"] for each in lines(run("--json", *options))] == [user["id"]]
-    created_at = [
-        each["createdAt"] for each in lines(run("--json", "users", "list", "--sort", "-createdAt"))
-    ]
+    listed = lines(run("--json", "users", "list", "--sort", "-createdAt"))
+    # As texts, a whole second would follow its fractions.
+    created_at = [datetime.fromisoformat(each["createdAt"]) for each in listed]
     assert len(created_at) > 1
     assert created_at == sorted(created_at, reverse=True)
 
