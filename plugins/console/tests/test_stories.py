@@ -5,8 +5,15 @@ from typing import Any
 
 import pytest
 
+from strongroom.plugin_api.audit import AUDIT_NAMES
 from strongroom_console.sentences import Piece
-from strongroom_console.server.stories import Names, make_pieces, story_key, without_names
+from strongroom_console.server.stories import (
+    MARKS_OF_PLUGINS,
+    Names,
+    make_pieces,
+    story_key,
+    without_names,
+)
 
 NAMES = Names({"a": "Ann", "b": "Bo"}, {"t": "Acme"})
 TEXTS = {
@@ -100,6 +107,17 @@ def test_a_plugin_has_sentences_of_its_own() -> None:
 
 def test_what_a_plugin_did_not_name_is_unknown_or_of_the_server() -> None:
     assert words(event("press.print")) == "Ann printed  for Unknown in the server"
+
+
+def test_all_names_that_plugins_may_use_are_known() -> None:
+    assert {*MARKS_OF_PLUGINS, "name"} == AUDIT_NAMES
+
+
+def test_an_unknown_name_in_a_translation_stays_text() -> None:
+    sentences = {"press.print": "{actor} printed"}
+    record = event("press.print")
+    (*_, last) = make_pieces(sentences, record, NAMES, text, lambda _: "{actor} druckte {file}")
+    assert last == Piece(" druckte {file}")
 
 
 def test_a_failure_of_a_plugin_is_no_success() -> None:

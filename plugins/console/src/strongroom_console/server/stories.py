@@ -93,6 +93,12 @@ FAILED_LOGINS: Final = {False: "story-login-failed", True: "story-login-failed-k
 
 ROLES: Final = {"admin": "role-admin", "member": "role-member", "records": "role-records"}
 
+MARKS_OF_PLUGINS: Final = {
+    **{name: MARKS[name] for name in ("actor", "target", "tenant")},
+    "user": MARKS["person"],
+}
+"""What stands for the names in the sentences of plugins."""
+
 _NAME: Final = re.compile(r"\{(\w+)\}")
 _SPACE: Final = ("tenant", "tenantId")
 """The members of details with the id of a space."""
@@ -134,7 +140,8 @@ def _user_ids(event: Json) -> Iterable[str]:
 def _space_ids(event: Json) -> Iterable[str]:
     if event["target"] and event["target"]["type"] == "tenant":
         yield event["target"]["id"]
-    yield from filter(None, [_space_id(event)])
+    if (space := _space_id(event)) is not None:
+        yield space
 
 
 def _space_id(event: Json) -> str | None:
@@ -190,8 +197,10 @@ def make_pieces(
         role = text(ROLES[details["role"]]) if details.get("role") in ROLES else ""
         sentence = text(key, role=role, name=name, **MARKS)
     elif event["action"] in sentences and event["outcome"] == "success":
-        values = {**MARKS, "user": MARKS["person"], "name": name}
-        sentence = _NAME.sub(lambda name: values[name[1]], translated(sentences[event["action"]]))
+        values = {**MARKS_OF_PLUGINS, "name": name}
+        # A translation of a plugin may have another name, which stays as it is.
+        words = translated(sentences[event["action"]])
+        sentence = _NAME.sub(lambda match: values.get(match[1], match[0]), words)
     else:
         return ()
     space = details.get("tenant") if event["action"] in WITH_PERSON else None
