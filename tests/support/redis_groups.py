@@ -65,6 +65,12 @@ class Node:
             return bool(self.call("ROLE")[0] == b"master")
         return False
 
+    def is_replica(self) -> bool:
+        """Return whether it answers, and follows another."""
+        with suppress(RedisError):
+            return bool(self.call("ROLE")[0] == b"slave")
+        return False
+
     def replicas(self) -> int:
         """Return how many replicas have loaded its data, and follow it."""
         with suppress(RedisError):
@@ -139,11 +145,34 @@ class SentinelGroup:
 
     def is_complete(self) -> bool:
         """Return whether the primary has two replicas, and each Sentinel knows everything."""
-        return self.primary().replicas() == len(self.nodes) - 1 and all(map(_knows_all, self.sentinels))
+        primary = self.primary()
+        return self.has_all_replicas(primary) and self.is_agreed(primary)
+
+    def has_all_replicas(self, primary: Node) -> bool:
+        """Return whether all others follow a primary."""
+        return primary.replicas() == len(self.nodes) - 1
+
+    def is_agreed(self, primary: Node) -> bool:
+        """Return whether each Sentinel knows everything, names this primary, and replaces none."""
+        return all(
+            view.get("flags") == "master"
+            and self._node_at(view["port"]) is primary
+            and int(view["num-slaves"]) == QUORUM
+            and int(view["num-other-sentinels"]) == QUORUM
+            for view in self.views()
+        )
 
     def primary(self) -> Node:
-        """Return the primary that the Sentinels name."""
+        """Return the primary that the first Sentinel names, which may still be replacing another."""
         _, port = self.sentinels[0].call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", SERVICE)
+        return self._node_at(port)
+
+    def views(self) -> list[dict[str, Any]]:
+        """Return what each Sentinel knows of the primary."""
+        replies = [sentinel.call("SENTINEL MASTERS") for sentinel in self.sentinels]
+        return [reply[SERVICE] if isinstance(reply, dict) else {} for reply in replies]
+
+    def _node_at(self, port: int | str) -> Node:
         ports = {self.gate.port: self.nodes[0].port}
         number = ports.get(int(port), int(port))
         return next(node for node in self.nodes if node.port == number)
@@ -161,16 +190,6 @@ def _make_sentinel(folder: Path, port: int, down_after_ms: int) -> Node:
         f"sentinel parallel-syncs {SERVICE} 2\n"
     )
     return Node(path, own, (str(file), "--sentinel"))
-
-
-def _knows_all(sentinel: Node) -> bool:
-    reply = sentinel.call("SENTINEL MASTERS")
-    state = reply[SERVICE] if isinstance(reply, dict) else {}
-    return (
-        state.get("flags") == "master"
-        and int(state["num-slaves"]) == QUORUM
-        and int(state["num-other-sentinels"]) == QUORUM
-    )
 
 
 @dataclass
