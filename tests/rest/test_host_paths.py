@@ -1,6 +1,5 @@
 """``host.files.resolve`` and ``host.files.search``: files by their paths, or parts of their names."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -8,7 +7,7 @@ import pytest
 from tests.support.api import Api
 from tests.support.databases import on_sqlite
 from tests.support.scene import Scene
-from tests.support.statements import statements
+from tests.support.statements import plan_of, statements
 
 from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
@@ -61,10 +60,8 @@ class TestResolve:
         lookups = [text for text in seen if "json_each" in text]
         with api.container.database.read() as connection:
             for text in lookups:
-                # Missing parameters are NULL, which changes no plan.
-                values: dict[str, None] = dict.fromkeys(re.findall(r":(\w+)", text))
-                rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", values)
-                step = "\n".join(row[3] for row in rows).partition("RECURSIVE STEP\nSCAN found\n")[2]
+                plan = "\n".join(plan_of(connection, text))
+                step = plan.partition("RECURSIVE STEP\nSCAN found\n")[2]
                 assert step.startswith("SEARCH nodes USING INDEX"), step
                 assert step.partition("\n")[0].endswith("(parent_id=? AND name=?)"), step
         assert len(lookups) == 2

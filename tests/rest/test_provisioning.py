@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from tests.support.api import PASSWORD, Api, error_code
 from tests.support.config import lifted
+from tests.support.databases import on_sqlite
 from tests.support.directories import Company
 from tests.support.plugin_calls import refusal
+from tests.support.statements import plan_of, statements
 
 from strongroom.clock import DAY
 from strongroom.extensions.provisioning.directory_errors import DirectoryErrors
@@ -51,6 +53,33 @@ def test_a_directory_creates_a_member_once(company: Company) -> None:
             assert (total, [item.id for item in users]) == (1, [user.id]), chosen
         assert host.provisioning.users(company.tenant, external_id="E1") == (0, [])
     assert company.role(user) == "member"
+
+
+@on_sqlite
+def test_no_lookup_reads_all_users_or_groups_of_the_directory(company: Company, api: Api) -> None:
+    user = company.provision(external_id="e1")
+    with company.acting() as host:
+        provisioning, tenant = host.provisioning, company.tenant
+        group = provisioning.provision_group(tenant, GroupRecord("Sales", "g1", {user.id}))
+        with statements() as seen:
+            assert provisioning.users(tenant, user_id=user.id)[0] == 1
+            assert provisioning.users(tenant, login_name="ann@acme.example")[0] == 1
+            assert provisioning.users(tenant, external_id="e1")[0] == 1
+            assert provisioning.users(tenant, email="ann@acme.example")[0] == 1
+            assert provisioning.groups(tenant, group_id=group.id)[0] == 1
+            assert provisioning.groups(tenant, external_id="g1")[0] == 1
+            provisioning.groups_of_users(tenant, [user.id])
+            provisioning.change_group_members(tenant, group.id, removed=[user.id])
+            provisioning.change_group_members(tenant, group.id, added=[user.id])
+            provisioning.change_user(tenant, user.id, UserRecord(user.login_name, "Anna"))
+            provisioning.record_result(tenant, "user", None, resource_id=user.id)
+    with api.container.database.read() as connection:
+        plans = {text: plan_of(connection, text) for text in seen if " provisioned_" in text}
+    assert len(plans) > 12
+    whole = [
+        text for text, plan in plans.items() if any(step.endswith("(directory_id=?)") for step in plan)
+    ]
+    assert whole == []
 
 
 def test_lists_have_an_offset_and_the_order_of_creation(company: Company) -> None:

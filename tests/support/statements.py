@@ -1,11 +1,12 @@
 """The SQL statements that a block executes."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import get_ident
 from typing import Any
 
-from sqlalchemy import event
+from sqlalchemy import Connection, event
 from sqlalchemy.engine import Engine
 
 # These control transactions; the rest reads or writes rows.
@@ -57,3 +58,11 @@ def statements() -> Iterator[list[str]]:
         yield seen
     finally:
         event.remove(Engine, "before_cursor_execute", note)
+
+
+def plan_of(connection: Connection, statement: str) -> list[str]:
+    """Return the steps by which SQLite executes a statement that :func:`statements` has collected."""
+    # Missing parameters are NULL, which changes no plan.
+    names: dict[str, None] = dict.fromkeys(re.findall(r":(\w+)", statement))
+    values = names or (None,) * statement.count("?")
+    return [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)]

@@ -46,18 +46,17 @@ _CHANGE: Final = Statement(
     )
 )
 _KNOWN: Final = Statement(
-    select(provisioned_users.c.user_id, tenant_members.c.user_id)
+    select(provisioned_users.c.user_id, provisioned_users.c.directory_id, tenant_members.c.user_id)
     .outerjoin(
         tenant_members,
         (tenant_members.c.user_id == provisioned_users.c.user_id)
         & (tenant_members.c.tenant_id == provisioned_users.c.realm),
     )
-    .where(
-        provisioned_users.c.directory_id == bindparam("of_directory"),
-        provisioned_users.c.user_id.in_(_IDS),
-    ),
+    .where(provisioned_users.c.user_id.in_(_IDS)),
     tuple,
 )
+"""Without a condition on the directory, for which a database may read all of its users."""
+
 _MEMBERS: Final = Statement(
     select(group_members.c.user_id, provisioned_users.c.name)
     .join(provisioned_users, provisioned_users.c.user_id == group_members.c.user_id)
@@ -373,8 +372,8 @@ class ProvisionedGroups:
         """
         memberships: dict[str, str | None] = {}
         for start in range(0, len(user_ids), _AT_ONCE):
-            part = {"of_directory": directory.id, "ids": user_ids[start : start + _AT_ONCE]}
-            memberships |= dict(_KNOWN.all(connection, part))
+            rows = _KNOWN.all(connection, {"ids": user_ids[start : start + _AT_ONCE]})
+            memberships |= {user_id: member for user_id, of, member in rows if of == directory.id}
         if len(memberships) < len(user_ids):
             raise NotAMember.of_field("members", "not-a-member", "Must be users of the directory.")
         return {user_id for user_id, member in memberships.items() if member is not None}
@@ -397,7 +396,7 @@ def _conditions(directory: Directory, chosen: GroupFilter) -> list[ColumnElement
     if chosen.group_id is not None:
         conditions.append(columns.group_id == chosen.group_id)
     if chosen.external_id is not None:
-        conditions.append(columns.external_id == chosen.external_id)
+        conditions += [columns.realm == directory.realm, columns.external_id == chosen.external_id]
     if chosen.name is not None:
         conditions.append(func.lower(groups.c.name) == chosen.name.lower())
     if chosen.member_id is not None:

@@ -120,7 +120,10 @@ def select_users(
 ) -> list[ProvisionedUser]:
     """Return users of a directory, the oldest first."""
     query = _query(directory).where(*_conditions(directory, chosen))
-    query = query.order_by(provisioned_users.c.created_at, provisioned_users.c.user_id)
+    columns = provisioned_users.c
+    # Ids rise with time. Next to a value, an index with the order would be read in place of the value's.
+    is_by_value = any(value is not None for value in chosen)
+    query = query.order_by(*(() if is_by_value else (columns.created_at,)), columns.user_id)
     rows = dynamic(query.offset(offset).limit(limit), tuple).all(connection)
     return [_provisioned(row) for row in rows]
 
@@ -145,9 +148,12 @@ def _conditions(directory: Directory, chosen: UserFilter) -> list[ColumnElement[
     if chosen.user_id is not None:
         conditions.append(columns.user_id == chosen.user_id)
     if chosen.login_name is not None:
-        conditions.append(columns.login_key == chosen.login_name.casefold())
+        conditions += [
+            columns.realm == directory.realm,
+            columns.login_key == chosen.login_name.casefold(),
+        ]
     if chosen.external_id is not None:
-        conditions.append(columns.external_id == chosen.external_id)
+        conditions += [columns.realm == directory.realm, columns.external_id == chosen.external_id]
     if chosen.email is not None:
         conditions.append(columns.email_key == chosen.email.casefold())
     return conditions
