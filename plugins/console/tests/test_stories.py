@@ -4,11 +4,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from tests.support.features import ALL_FEATURES
 
 from strongroom.plugin_api.audit import AUDIT_NAMES
 from strongroom_console.sentences import Piece
 from strongroom_console.server.stories import (
+    ALONE,
     MARKS_OF_PLUGINS,
+    OF_ONESELF,
+    ON_TARGET,
+    WARNINGS,
+    WITH_PERSON,
     Names,
     make_pieces,
     story_key,
@@ -86,7 +92,7 @@ def test_a_name_with_a_mark_or_braces_stays_text() -> None:
     assert words(record) == "Ann created {actor}<b>"
 
 
-@pytest.mark.parametrize("action", ["mars.fly", "member.put", "user.change-metadata"])
+@pytest.mark.parametrize("action", ["mars.fly", "member.put", "user.fly"])
 def test_an_action_without_a_sentence_has_no_pieces(action: str) -> None:
     assert story_key(event(action)) is None
     assert pieces(event(action)) == ()
@@ -95,6 +101,22 @@ def test_an_action_without_a_sentence_has_no_pieces(action: str) -> None:
 def test_a_failure_is_no_success() -> None:
     assert story_key(event("user.suspend", ("user", "b"), outcome="failure")) is None
     assert story_key(event("login", outcome="failure")) == "story-login-failed"
+
+
+def test_each_action_of_the_core_has_a_sentence() -> None:
+    actions = {action for feature in ALL_FEATURES for action, _ in feature.silent_actions} | {
+        action
+        for feature in ALL_FEATURES
+        for item in feature.register_event_types()
+        for action, _ in item.sources
+    }
+    assert actions == ALONE | ON_TARGET | OF_ONESELF | WITH_PERSON
+
+
+@pytest.mark.parametrize("action", sorted(WARNINGS))
+def test_a_warning_is_a_failure_with_a_sentence(action: str) -> None:
+    key = f"story-{action.replace('.', '-')}"
+    assert story_key(event(action, ("tenant", "t"), outcome="failure")) == key
 
 
 def test_a_plugin_has_sentences_of_its_own() -> None:

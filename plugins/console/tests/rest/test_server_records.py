@@ -12,6 +12,7 @@ from tests.support.config import FIXED_CAPTCHA, Table, merged
 from tests.support.databases import on_sqlite
 from tests.support.page_browser import PageBrowser
 
+from strongroom.activity.audit.service import FAILURE, AuditEvent, AuditService
 from strongroom.extensions.user_imports.worker import ImportWorker
 from strongroom.foundation.database.upgrade import upgrade
 from strongroom.identity.users.models import users
@@ -174,6 +175,30 @@ def test_the_audit_log_is_searched_by_users_and_addresses(
     assert person.id not in browser.open(f"{ROOT}/audit/export?format=ndjson&q={ann.id}").text
 
 
+def words_of(browser: PageBrowser, action: str) -> str:
+    """Return what the audit log shows of the records of an action."""
+    page = browser.open(f"{ROOT}/audit/?action={action}").text
+    return " ".join(re.sub("<[^>]*>", "", page).split())
+
+
+def test_a_grant_is_a_sentence_with_the_user_and_the_space(
+    api: Api, browser: PageBrowser, person: Person
+) -> None:
+    reader, tenant = api.person(name="Bo"), api.tenant(person, "Acme")
+    folder = api.folder(tenant, person, "Plans")["id"]
+    api.join(tenant, person, reader)
+    grant = {"ownerId": reader.id, "permission": "read"}
+    assert api.post(f"{tenant}/files/{folder}/owners", grant, by=person).status_code in (200, 201)
+    assert "Root gave Bo access to a file of Acme" in words_of(browser, "grant.put")
+
+
+def test_a_warning_is_a_sentence(api: Api, browser: PageBrowser) -> None:
+    with api.container.database.write() as connection:
+        event = AuditEvent("refresh-token.reuse", FAILURE)
+        api.container.get(AuditService).record(connection, event)
+    assert "A stolen login was stopped" in words_of(browser, "refresh-token.reuse")
+
+
 @pytest.mark.config(merged(CONFIG, {"plugins": {"enabled": [*PLUGINS, "webhooks"]}}))
 def test_what_another_plugin_has_recorded_is_a_sentence(
     api: Api, browser: PageBrowser, person: Person
@@ -183,8 +208,7 @@ def test_what_another_plugin_has_recorded_is_a_sentence(
     body = {"url": "https://hooks.example.com/", "eventTypes": ["file.*"], "tenantId": tenant}
     created = api.post("/api/v1/webhook-endpoints", body, by=person)
     assert created.status_code == 201, created.text
-    page = browser.open(f"{ROOT}/audit/?action=webhooks.endpoint-create").text
-    words = " ".join(re.sub("<[^>]*>", "", page).split())
+    words = words_of(browser, "webhooks.endpoint-create")
     assert "Root created a webhook of Acme" in words
     # The name of the action among the filters.
     assert "… created a webhook of …" in words

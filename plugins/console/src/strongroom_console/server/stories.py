@@ -19,26 +19,55 @@ ALONE: Final = frozenset(
     (
         "access-key.create",
         "access-key.leaked",
+        "access-key.rename",
         "access-key.revoke",
         "access-key.rotate",
         "audit.prune",
         "authorization.grant",
+        "authorization.refresh",
         "authorization.revoke",
         "authorization.step-up",
         "authorization.withdraw",
+        "backup.restore",
         "consent.accept",
+        "declaration.apply",
+        "directory.change",
+        "directory.register",
+        "directory.remove",
+        "factor.rename",
+        "file.purge",
+        "group-grant.put",
+        "group-grant.remove",
         "group.create",
         "group.delete",
         "group.update",
+        "hold.place",
+        "hold.release",
         "impersonation.end",
         "login",
+        "password-link.redeem",
         "plugin.act-as",
+        "quarantine.delete",
+        "quarantine.release",
         "refresh-token.reuse",
+        "retention.override",
+        "scan.infected",
+        "secret.adopt",
         "setup-link.issue",
         "setup-link.redeem",
+        "state.spend",
+        "tenant.purge",
         "user-export.create",
+        "user-import.cancel",
         "user-import.create",
         "user-import.finish",
+        "user-import.revoke",
+        "user.cancel-deletion",
+        "user.erase",
+        "user.export",
+        "user.schedule-deletion",
+        "version.purge",
+        "version.update",
     )
 )
 """The actions whose sentence names the actor only."""
@@ -46,10 +75,14 @@ ALONE: Final = frozenset(
 ON_TARGET: Final = frozenset(
     (
         "authorization.revoke-all",
+        "business-file.delete",
         "impersonation.start",
         "invitation.accept",
         "invitation.create",
+        "invitation.decline",
         "invitation.delete",
+        "invitation.resend",
+        "login.challenge",
         "password-link.issue",
         "password.give",
         "quota.exceed",
@@ -59,9 +92,12 @@ ON_TARGET: Final = frozenset(
         "tenant.create",
         "tenant.delete",
         "tenant.restore",
+        "tenant.transfer",
         "tenant.update",
+        "user.change-server-metadata",
         "user.delete",
         "user.import",
+        "user.import-update",
         "user.reinstate",
         "user.suspend",
     )
@@ -78,15 +114,28 @@ OF_ONESELF: Final = frozenset(
         "password.change",
         "password.reset",
         "user.change",
+        "user.change-metadata",
         "user.create",
     )
 )
 """The actions with another sentence if the actor is the user."""
 
 WITH_PERSON: Final = frozenset(
-    ("group-member.add", "group-member.remove", "member.put", "member.remove", "member.transfer")
+    (
+        "grant.put",
+        "grant.remove",
+        "group-member.add",
+        "group-member.remove",
+        "lock.release",
+        "member.put",
+        "member.remove",
+        "member.transfer",
+    )
 )
 """The actions on a space whose details name another user."""
+
+WARNINGS: Final = frozenset(("quota.exceed", "refresh-token.reuse", "state.spend", "user-import.revoke"))
+"""The actions that record what went wrong: their outcome is always a failure."""
 
 FAILED_LOGINS: Final = {False: "story-login-failed", True: "story-login-failed-known"}
 """The keys of the sentences about failed logins, by whether a user has the name."""
@@ -165,7 +214,7 @@ def story_key(event: Json) -> str | None:
     """Return the key of the sentence of a record; ``None`` without one."""
     action, actor, target = event["action"], event["actor"], event["target"]
     name = f"story-{action.replace('.', '-')}"
-    if event["outcome"] == "failure":
+    if event["outcome"] == "failure" and action not in WARNINGS:
         is_of_user = bool(target and target["type"] == "user")
         return FAILED_LOGINS[is_of_user] if action == "login" else None
     if action in ALONE:
