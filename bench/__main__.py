@@ -16,6 +16,7 @@ from bench import (
     downloads,
     drives,
     encryption,
+    endurance,
     lists,
     login,
     orders,
@@ -65,6 +66,7 @@ BENCHES: Final[dict[str, Bench]] = {
     "orders": orders.measure,
     "users": users.measure,
     "directories": directories.measure,
+    "endurance": endurance.measure,
     "sizes": sizes.measure,
     RELEASE: releases.measure,
 }

@@ -131,6 +131,11 @@ def _id(number: int) -> str:
     return f"00000000-0000-7000-8000-{number:012}"
 
 
+def file_id(number: int) -> str:
+    """Return the id of a file, from number 0 on."""
+    return _id(number)
+
+
 def _folder(folder_id: str, parent_id: str, name: str) -> _Node:
     return _Node(folder_id, parent_id, "folder", name, 0, 1)
 

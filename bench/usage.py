@@ -21,6 +21,11 @@ def proportional_bytes(root: int) -> int:
     return sum(_number(Path(f"/proc/{pid}/smaps_rollup"), "Pss") * 1024 for pid in processes(root))
 
 
+def count_descriptors(root: int) -> int:
+    """Return how many files, connections and pipes are open."""
+    return sum(len(list(Path(f"/proc/{pid}/fd").iterdir())) for pid in processes(root))
+
+
 def peak_bytes(root: int) -> int:
     """Return the most memory in use since :func:`forget_peak`, each process at its own worst."""
     return sum(_status_bytes(pid, "VmHWM") for pid in processes(root))

@@ -17,6 +17,7 @@ from bench import (
     downloads,
     drives,
     encryption,
+    endurance,
     lists,
     login,
     nginx,
@@ -317,6 +318,17 @@ def test_lists_of_users_are_timed_for_each_kind_of_text_and_three_pages() -> Non
     assert all(value > 0 for row in rows for value in row.values)
 
 
+def test_memory_and_descriptors_are_measured_under_mixed_load() -> None:
+    assert sum(endurance.WEIGHTS.values()) == 100
+    rate, memory, descriptors = endurance.measure(QUICK)
+    assert rate.values[0] > 0
+    assert [row.unit for row in (memory, descriptors)] == ["MiB", ""]
+    assert all(row.ratio is not None and row.ratio.low > 0 for row in (memory, descriptors))
+    # Each process has its libraries, and standard input and output.
+    assert memory.values[0] > 50
+    assert descriptors.values[0] > 20
+
+
 def test_sizes_are_measured_of_tables_and_of_each_index() -> None:
     rows = {row.name.partition(",")[0]: row.values[0] for row in sizes.measure(QUICK)}
     assert {"table nodes", "index pk_nodes", "table users", "index ix_user_search_grams"} <= rows.keys()
@@ -390,7 +402,7 @@ def test_a_directory_synchronizes_twice_and_the_second_time_changes_nothing() ->
 def test_every_bench_has_its_name() -> None:
     of_requests = "uploads login passkey provider busy details scaling writes pages downloads"
     of_servers = "transfer drives encryption bundles remote-bundles startup"
-    of_lists = "lists searches orders users directories sizes release"
+    of_lists = "lists searches orders users directories endurance sizes release"
     assert list(BENCHES) == f"{of_requests} {of_servers} {of_lists}".split()
 
 
