@@ -23,6 +23,7 @@ from strongroom.plugin_api.host import HostAPI
 from strongroom.plugin_api.web import ApiError
 from strongroom.testing.clock import HOUR
 from strongroom_share_links.errors import FORBIDDEN as SHARE_FORBIDDEN
+from strongroom_share_links.errors import POLICY
 from strongroom_share_links.models import Audience, Kind, Link
 from strongroom_share_links.plugin import register_tables
 from strongroom_share_links.service import Shares
@@ -104,6 +105,8 @@ class SharedTreeMachine(TreeMachine):
         codes = self.codes(maker, node_id, Permission.READ)
         if not codes and self.codes(maker, node_id, Permission.MANAGE):
             codes.add(SHARE_FORBIDDEN.code)
+        elif not codes and end is not None and end > self.model.manages_until(maker, node_id):
+            codes.add(POLICY.code)
         link = self.expect_code(codes, act)
         if link is not None:
             self.links.append(link)
