@@ -395,7 +395,14 @@ def users_of_another_directory(company: Company) -> str:
     return Company.made(company.api).provision("carl@other.example").id
 
 
-@pytest.mark.parametrize("make", [another_user, users_of_another_directory])
+def user_of_another_directory_of_the_tenant(company: Company) -> str:
+    return Company.of_tenant(company.api, company.owner, company.path).provision("dan@acme.example").id
+
+
+@pytest.mark.parametrize(
+    "make",
+    [another_user, users_of_another_directory, user_of_another_directory_of_the_tenant],
+)
 def test_a_directory_reaches_no_user_of_others(company: Company, make: Callable[[Company], str]) -> None:
     user = make(company)
     record = UserRecord("x", "X", is_active=False)

@@ -26,6 +26,22 @@ ROWS: Final = (
         f"{_TESTS}::test_a_directory_reaches_no_user_of_others",
     ),
     core(
+        "directories-members",
+        "A group of a directory has only users that the directory has created.",
+        "extensions/provisioning/groups.py::ProvisionedGroups._find_active",
+        "for user_id, of, member in rows if of == directory.id}",
+        "for user_id, of, member in rows}",
+        f"{_TESTS}::test_a_directory_reaches_no_user_of_others",
+    ),
+    core(
+        "directories-lookups",
+        "A lookup of a directory does not read all of its users.",
+        "extensions/provisioning/user_records.py::_conditions",
+        "conditions += [columns.realm == directory.realm, columns.external_id == chosen.external_id]",
+        "conditions += [columns.external_id == chosen.external_id]",
+        f"{_TESTS}::test_no_lookup_reads_all_users_or_groups_of_the_directory",
+    ),
+    core(
         "directories-addresses",
         "A directory replaces no address that its holder has verified.",
         f"{_USERS}::ProvisionedUsers._change_email",
