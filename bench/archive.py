@@ -97,7 +97,7 @@ def plant(container: Container, count: int, in_one_folder: int = 0) -> Archive:
     for name, person in people.items():
         if name != "admin":
             tenants.put_member(admin, tenant, person.user_id, Role.MEMBER, Origin())
-    folder = _id(_FOLDERS_FROM + 1)
+    folder = node_id(_FOLDERS_FROM + 1)
     with container.database.write() as connection:
         planter = Planter(connection)
         root = (tenant, tenant, "folder", "", 0, admin.user_id, 1, 1, 1)
@@ -127,13 +127,9 @@ def plant(container: Container, count: int, in_one_folder: int = 0) -> Archive:
 _FOLDERS_FROM: Final = 900_000_000_000
 
 
-def _id(number: int) -> str:
+def node_id(number: int) -> str:
+    """Return the id of a node; those of files have the numbers from 0 on."""
     return f"00000000-0000-7000-8000-{number:012}"
-
-
-def file_id(number: int) -> str:
-    """Return the id of a file, from number 0 on."""
-    return _id(number)
 
 
 def _folder(folder_id: str, parent_id: str, name: str) -> _Node:
@@ -143,11 +139,11 @@ def _folder(folder_id: str, parent_id: str, name: str) -> _Node:
 def _folders(tenant: str, count: int) -> tuple[list[_Node], list[_Node]]:
     wanted = max(count // FILES_PER_PROJECT, 3 * 7)
     departments = [
-        _folder(_id(_FOLDERS_FROM + 1000 + number), tenant, f"department {number}")
+        _folder(node_id(_FOLDERS_FROM + 1000 + number), tenant, f"department {number}")
         for number in range(-(-wanted // PROJECTS_PER_DEPARTMENT))
     ]
     projects = [
-        _folder(_id(_FOLDERS_FROM + 1_000_000 + number), parent.id, f"project {number}")
+        _folder(node_id(_FOLDERS_FROM + 1_000_000 + number), parent.id, f"project {number}")
         for number in range(wanted)
         for parent in [departments[number // PROJECTS_PER_DEPARTMENT]]
     ]
@@ -159,7 +155,7 @@ def _files(folder_ids: Sequence[str], count: int, first: int = 0) -> Iterator[_N
     for number in range(first, first + count):
         folder_id = random.choice(folder_ids)
         size, updated_at = random.randrange(1 << 30), random.randrange(1 << 40)
-        yield _Node(_id(number), folder_id, "file", _name(random, number), size, updated_at)
+        yield _Node(node_id(number), folder_id, "file", _name(random, number), size, updated_at)
 
 
 def _name(random: Random, number: int) -> str:

@@ -3,20 +3,20 @@
 ``python -m bench endurance --files 1000000 --seconds 1200`` is the complete measurement.
 """
 
-import json
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from bench import archive, people
-from bench.client import PASSWORD, HttpClient
+from bench.client import EMAIL, PASSWORD, HttpClient
 from bench.forms import raw_headers
 from bench.harness import MEBIBYTE, Limit, Plan, Row
 from bench.load import Load, MakeRequest, build_request, generate
+from bench.login import login_request
 from bench.servers import Server, strongroom
 from bench.usage import count_descriptors, resident_bytes
 from strongroom.assembly.app import create_app, get_container
@@ -37,7 +37,6 @@ WEIGHTS: Final = {"login": 1, "upload": 10, "page": 20, "search": 10, "details":
 """The percentages of the requests."""
 
 _PAGE: Final = 50
-_LOGIN: Final[dict[str, Any]] = {"username": "bench.member", "password": PASSWORD}
 _SEARCHES: Final = ("annual report", "budget", "draft plan", "报告", "合同")
 _CONTENT: Final = b"x" * 10_240
 
@@ -68,7 +67,7 @@ def _plant(server: Server, files: int) -> archive.Archive:
     try:
         people.plant(container, files // PER_USER)
         planted = archive.plant(container, files, in_one_folder=files // PER_USER)
-        member = Registration(name="Member", **_LOGIN)
+        member = Registration(name="Member", email=EMAIL, password=PASSWORD)
         user = container.get(RegistrationService).create(member, Origin())
         tenants = container.get(TenantService)
         tenants.put_member(planted.admin, planted.tenant, user.id, Role.ADMIN, Origin())
@@ -79,10 +78,11 @@ def _plant(server: Server, files: int) -> archive.Archive:
 
 def _mixed(server: Server, planted: archive.Archive, files: int, part: int) -> MakeRequest:
     """Return a source of requests in a random order, with an access token of their own."""
-    token = HttpClient(server.port).post("/authorizations", _LOGIN)["accessToken"]
+    credentials = {"username": EMAIL, "password": PASSWORD}
+    token = HttpClient(server.port).post("/authorizations", credentials)["accessToken"]
     tenant = f"/api/v1/tenants/{planted.tenant}"
     headers = {"Authorization": f"Bearer {token}"}
-    body = {"Content-Type": "application/json"}
+    login, kinds, weights = login_request(), [*WEIGHTS], [*WEIGHTS.values()]
     pages = max(1, files // PER_USER // _PAGE)
     random, numbers = Random(part), count()  # noqa: S311
 
@@ -90,9 +90,9 @@ def _mixed(server: Server, planted: archive.Archive, files: int, part: int) -> M
         return build_request("GET", tenant + path, headers)
 
     def make() -> bytes:
-        (kind,) = random.choices([*WEIGHTS], [*WEIGHTS.values()])
+        (kind,) = random.choices(kinds, weights)
         if kind == "login":
-            return build_request("POST", "/authorizations", body, json.dumps(_LOGIN).encode())
+            return login
         if kind == "upload":
             file = raw_headers(f"{part}-{next(numbers)}.bin")
             return build_request("POST", f"{tenant}/files", {**headers, **file}, _CONTENT)
@@ -101,7 +101,7 @@ def _mixed(server: Server, planted: archive.Archive, files: int, part: int) -> M
             return get(f"{inside}?pageSize={_PAGE}&pageNumber={random.randint(1, pages)}")
         if kind == "search":
             return get(f"/search?query={quote(random.choice(_SEARCHES))}")
-        return get(f"/files/{archive.file_id(random.randrange(files))}")
+        return get(f"/files/{archive.node_id(random.randrange(files))}")
 
     return make
 
