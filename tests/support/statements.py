@@ -60,9 +60,18 @@ def statements() -> Iterator[list[str]]:
         event.remove(Engine, "before_cursor_execute", note)
 
 
-def plan_of(connection: Connection, statement: str) -> list[str]:
-    """Return the steps by which SQLite executes a statement that :func:`statements` has collected."""
-    # Missing parameters are NULL, which changes no plan.
-    names: dict[str, None] = dict.fromkeys(re.findall(r":(\w+)", statement))
-    values = names or (None,) * statement.count("?")
-    return [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)]
+def plan_of(connection: Connection, statement: str, parameters: Any = None) -> list[str]:
+    """Return the steps by which the database executes a statement.
+
+    Args:
+        parameters: its parameters; on SQLite, those of a statement that :func:`statements` has collected
+            may be missing.
+    """
+    if connection.dialect.name == "postgresql":
+        return list(connection.exec_driver_sql(f"EXPLAIN {statement}", parameters).scalars())
+    if parameters is None:
+        # They are NULL, which changes no plan.
+        names: dict[str, None] = dict.fromkeys(re.findall(r":(\w+)", statement))
+        parameters = names or (None,) * statement.count("?")
+    rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+    return [row[3] for row in rows]

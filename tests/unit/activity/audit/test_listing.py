@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import event, insert
+from tests.support.statements import plan_of
 from tests.unit.activity.audit.conftest import Record
 
 from strongroom.activity.audit.models import audit_events
@@ -46,15 +47,10 @@ def add_others(database: Database, first: int, at: int) -> None:
         connection.exec_driver_sql("ANALYZE audit_events")
 
 
-def plan_of(database: Database, statement: Statement) -> str:
+def joined_plan(database: Database, statement: Statement) -> str:
     """Return how the database finds it."""
-    text, parameters = statement
     with database.read() as connection:
-        if connection.dialect.name == "postgresql":
-            rows = connection.exec_driver_sql(f"EXPLAIN {text}", parameters)
-            return "\n".join(row[0] for row in rows)
-        rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", parameters)
-        return "\n".join(row[3] for row in rows)
+        return "\n".join(plan_of(connection, *statement))
 
 
 def test_a_page_of_a_time_is_read_off_one_index_in_its_order(
@@ -73,8 +69,8 @@ def test_a_page_of_a_time_is_read_off_one_index_in_its_order(
     assert ([item.sequence for item in page.items], page.total) == ([11, 10, 9, 8], 10)
     count, sequences = [item for item in statements if " at >= " in item[0] or ".at >= " in item[0]]
     for statement in (count, sequences):
-        assert "ix_audit_events_at_sequence" in plan_of(database, statement)
-    sorting = plan_of(database, sequences)
+        assert "ix_audit_events_at_sequence" in joined_plan(database, statement)
+    sorting = joined_plan(database, sequences)
     assert "Sort" not in sorting
     assert "TEMP B-TREE" not in sorting
 

@@ -19,6 +19,7 @@ from tests.support.api import Api
 from tests.support.campaign import campaign_size
 from tests.support.databases import on_postgresql, on_sqlite
 from tests.support.previous_release import drop_all
+from tests.support.statements import plan_of
 from tests.support.waiting import wait_until
 from tests.support.work import counted_steps
 
@@ -321,7 +322,7 @@ def test_a_search_for_a_frequent_text_reads_until_it_has_enough(api: Api) -> Non
         # The planner prefers to read a table of this size as a whole, by several processes.
         connection.exec_driver_sql(_MANY_TEXTS)
         connection.exec_driver_sql("ANALYZE user_search")
-        plan = connection.exec_driver_sql(f"EXPLAIN {statement}", parameters).scalars().all()
+        plan = plan_of(connection, statement, parameters)
     assert "Index Scan Backward using user_search_pkey" in "\n".join(plan), plan
 
 
@@ -336,7 +337,7 @@ def test_no_page_of_users_is_sorted(api: Api) -> None:
     assert len(statements) == 2 * len(USER_SORTS) * len(FILTERS)
     with api.container.database.engine.connect() as connection:
         for statement, parameters in statements:
-            plan = connection.exec_driver_sql(f"EXPLAIN {statement}", parameters).scalars().all()
+            plan = plan_of(connection, statement, parameters)
             assert "Index Only Scan" in str(plan), statement
             assert "Sort" not in str(plan), statement
 
