@@ -396,6 +396,7 @@ def _conditions(directory: Directory, chosen: GroupFilter) -> list[ColumnElement
     if chosen.group_id is not None:
         conditions.append(columns.group_id == chosen.group_id)
     if chosen.external_id is not None:
+        # Ids are unique in a realm, and found by the index that keeps them so.
         conditions += [columns.realm == directory.realm, columns.external_id == chosen.external_id]
     if chosen.name is not None:
         conditions.append(func.lower(groups.c.name) == chosen.name.lower())

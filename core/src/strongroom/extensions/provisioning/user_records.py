@@ -123,8 +123,8 @@ def select_users(
     columns = provisioned_users.c
     # Ids rise with time. Next to a value, an index with the order would be read in place of the value's.
     is_by_value = any(value is not None for value in chosen)
-    query = query.order_by(*(() if is_by_value else (columns.created_at,)), columns.user_id)
-    rows = dynamic(query.offset(offset).limit(limit), tuple).all(connection)
+    order = (columns.user_id,) if is_by_value else (columns.created_at, columns.user_id)
+    rows = dynamic(query.order_by(*order).offset(offset).limit(limit), tuple).all(connection)
     return [_provisioned(row) for row in rows]
 
 
@@ -147,6 +147,7 @@ def _conditions(directory: Directory, chosen: UserFilter) -> list[ColumnElement[
     conditions = [columns.directory_id == directory.id]
     if chosen.user_id is not None:
         conditions.append(columns.user_id == chosen.user_id)
+    # Names and ids are unique in a realm, and found by the indexes that keep them so.
     if chosen.login_name is not None:
         conditions += [
             columns.realm == directory.realm,
