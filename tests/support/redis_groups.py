@@ -61,15 +61,17 @@ class Node:
 
     def is_primary(self) -> bool:
         """Return whether it takes writes."""
-        with suppress(RedisError):
-            return bool(self.call("ROLE")[0] == b"master")
-        return False
+        return self._role() == b"master"
 
     def is_replica(self) -> bool:
         """Return whether it answers, and follows another."""
+        return self._role() == b"slave"
+
+    def _role(self) -> bytes | None:
         with suppress(RedisError):
-            return bool(self.call("ROLE")[0] == b"slave")
-        return False
+            role: bytes = self.call("ROLE")[0]
+            return role
+        return None
 
     def replicas(self) -> int:
         """Return how many replicas have loaded its data, and follow it."""
